@@ -19,7 +19,7 @@ from asbuilt.journal.queries.overview import events_of, facts_from
 from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.pages.document import Figures, Link, Section, Table
 from asbuilt.pages.phases import phase_section
-from asbuilt.pages.run_report import told
+from asbuilt.pages.run_report import report_document
 from asbuilt.settings import load
 from asbuilt.wiring import open_journal
 from tests.board.large_run import PLAN, RUN, make, note
@@ -71,7 +71,7 @@ def counts(blocks: tuple[Block, ...]) -> list[str]:
 
 def test_a_short_run_is_shown_like_its_report(journal: Journal, tmp_path: Path) -> None:
     large = make(journal, tmp_path / "shop", phases=6, events=150, diff_bytes=1_000)
-    page, report = page_of(journal, large.repo), told(whole(journal, large.repo), UTC)
+    page, report = page_of(journal, large.repo), report_document(whole(journal, large.repo), UTC)
     # Phase 6 is open: how long it took depends on the moment.
     for one, other in zip(parts(page.blocks), parts(report.blocks), strict=True):
         assert one == other or one[0] == other[0] == "Phase 6: "
@@ -82,7 +82,7 @@ def test_a_long_run_shows_the_last_phases_and_links_to_the_others_and_counts_all
     journal: Journal, tmp_path: Path
 ) -> None:
     large = make(journal, tmp_path / "shop", phases=40, events=1_200, diff_bytes=1_000)
-    page, report = page_of(journal, large.repo), told(whole(journal, large.repo), UTC)
+    page, report = page_of(journal, large.repo), report_document(whole(journal, large.repo), UTC)
     assert counts(page.blocks) == counts(report.blocks)
     named = [title for title, _ in parts(page.blocks)]
     assert [title for title in named if title.startswith("Phase ")] == [

@@ -16,7 +16,7 @@ from asbuilt.cli.shell.reading import Moment
 from asbuilt.cli.ui.messages import answer
 from asbuilt.cli.ui.screen import Pen, Screen
 from asbuilt.cli.ui.symbols import ASCII
-from asbuilt.cli.wording.events import told
+from asbuilt.cli.wording.events import event_line
 from asbuilt.events.kinds import KINDS
 from asbuilt.events.plain import read_options
 from asbuilt.journal.approvals import Approval
@@ -129,7 +129,7 @@ def test_no_text_of_others_breaks_a_screen(
     moment = Moment(NOW, is_served, folder)
     standing.show_table(door.screen, [view], moment, title=view.address.plan)
     standing.show_plan(door, view, waiting(view, moment), moment)
-    answer(door, "20:00:00  ", told(event).text)
+    answer(door, "20:00:00  ", event_line(event).text)
     for line in stream.shown().split("\n"):
         assert _columns(line) <= columns or _is_command(line), line
         assert not any(ord(char) < 0x20 or 0x7F <= ord(char) < 0xA0 for char in line), ascii(line)

@@ -125,5 +125,5 @@ def test_no_words_make_a_finished_row_too_wide_or_steer_the_terminal(
         (event("attempt.ended", 40, phase=phase, number=1, ending="crashed", reason=words), []),
         (event("landing.refused", 30, what=words, next=words), []),
     ):
-        story.hear(one, shown)
+        story.record(one, shown)
         _harmless(story.finished({phase: words}, canvas), canvas)

@@ -50,7 +50,7 @@ rate-limit.1   since 21:49, 17m   1 of 3 done   $1.31
 Ctrl-C leaves it running.
 """)
     story = Story()
-    story.hear(event("stage.judged", phase="draft", number=1, outcome="accepted"))
+    story.record(event("stage.judged", phase="draft", number=1, outcome="accepted"))
     assert drawn(story.finished(titles, WIDE)) == snapshot(
         "✓ draft        Write the plan       accepted                                  0s\n"
     )
@@ -124,9 +124,9 @@ Ctrl-C leaves it running.
 
 def _story(*, verdict: bool = False) -> Story:
     story = Story()
-    story.hear(event("phase.begun", 900, phase="2a"))
-    story.hear(event("attempt.begun", 890, phase="2a", number=1, role="implement", agent="claude"))
-    story.hear(
+    story.record(event("phase.begun", 900, phase="2a"))
+    story.record(event("attempt.begun", 890, phase="2a", number=1, role="implement", agent="claude"))
+    story.record(
         event(
             "attempt.ended",
             400,
@@ -143,10 +143,10 @@ def _story(*, verdict: bool = False) -> Story:
         evidence("uv run pytest tests/limits/test_store.py -q", exit_code=1, why="exit 1"),
     ]
     if not verdict:
-        story.hear(event("checks.done", 390, phase="2a", number=1, outcome="FAIL"), failed)
+        story.record(event("checks.done", 390, phase="2a", number=1, outcome="FAIL"), failed)
         return story
-    story.hear(event("checks.done", 390, phase="2a", number=1, outcome="PASS"), failed[:1])
-    story.hear(
+    story.record(event("checks.done", 390, phase="2a", number=1, outcome="PASS"), failed[:1])
+    story.record(
         event(
             "verdict.given",
             300,
@@ -196,7 +196,7 @@ x 2a  Redis store          NOT PROVEN: claude says done, a check disagrees
 def test_a_suite_that_was_made_to_pass_is_told_by_what_was_changed() -> None:
     story = _story()
     failures = ["tests/test_store.py:9, test_expiry: test removed"]
-    story.hear(event("checks.done", 380, phase="2a", number=1, outcome="FAIL", failures=failures))
+    story.record(event("checks.done", 380, phase="2a", number=1, outcome="FAIL", failures=failures))
     assert drawn(story.finished(TITLES, WIDE)) == snapshot("""\
 ✗ 2a  Redis store          NOT PROVEN: claude says done, its change disagrees
       claude says    "all tests pass"
@@ -209,7 +209,7 @@ def test_what_the_old_tests_show_of_a_change_is_told_though_every_check_passes()
     story = _story()
     failures = ["tests/test_store.py, test_expiry: test skipped: now “it fails on the new code”"]
     checks = event("checks.done", 380, phase="2a", number=1, outcome="FAIL", failures=failures)
-    story.hear(checks, [evidence("tests", ran=230)])
+    story.record(checks, [evidence("tests", ran=230)])
     assert drawn(story.finished(TITLES, WIDE)) == snapshot("""\
 ✗ 2a  Redis store          NOT PROVEN: claude says done, its change disagrees
       claude says    "all tests pass"
@@ -223,9 +223,9 @@ def test_what_the_old_tests_show_of_a_change_is_told_though_every_check_passes()
 def test_when_no_cycle_is_left_the_failure_says_that_the_run_ends() -> None:
     story = _story()
     for number in (2, 3):
-        story.hear(event("attempt.begun", 200, phase="2a", number=number, role="fix", agent="claude"))
-        story.hear(event("attempt.ended", 190, phase="2a", number=number, ending="done"))
-        story.hear(event("checks.done", 180, phase="2a", number=number, outcome="NOT_RUN"), [])
+        story.record(event("attempt.begun", 200, phase="2a", number=number, role="fix", agent="claude"))
+        story.record(event("attempt.ended", 190, phase="2a", number=number, ending="done"))
+        story.record(event("checks.done", 180, phase="2a", number=number, outcome="NOT_RUN"), [])
     assert drawn(story.finished(TITLES, WIDE)) == snapshot("""\
 ✗ 2a  Redis store          NOT PROVEN: claude says done, the checks are NOT RUN
       so             no fix cycle is left; the run ends, all work is kept
@@ -234,17 +234,17 @@ def test_when_no_cycle_is_left_the_failure_says_that_the_run_ends() -> None:
 
 def test_a_proven_phase_leaves_one_row_with_its_evidence() -> None:
     story = _story()
-    story.hear(
+    story.record(
         event("checks.done", 60, phase="2a", number=2, outcome="PASS"),
         [evidence("tests", ran=230), evidence("grep -q bucket store.py")],
     )
     assert story.finished(TITLES, WIDE) == []
-    story.hear(event("phase.proven", 30, phase="2a", commit="0be77d1" * 5))
+    story.record(event("phase.proven", 30, phase="2a", commit="0be77d1" * 5))
     assert drawn(story.finished(TITLES, WIDE)) == snapshot(
         "✓ 2a  Redis store          proven  0be77d1  2 checks, 230 tests       14m  $1.20\n"
     )
     assert drawn(story.finished(TITLES, NARROW)) == snapshot("✓ 2a  Redis sto… proven  0be77d1\n")
-    story.hear(event("together.done", 20, outcome="PASS"), [evidence("tests", ran=236)])
+    story.record(event("together.done", 20, outcome="PASS"), [evidence("tests", ran=236)])
     assert drawn(story.finished(TITLES, WIDE)) == snapshot("✓ all together   proven  1 check, 236 tests\n")
 
 
@@ -253,7 +253,7 @@ def test_the_tests_of_several_suites_are_added_up_and_those_of_a_check_are_not()
     suites = [
         evidence(f"tests in {name}", ran=ran)._replace(folder=name) for name, ran in (("a", 153), ("b", 263))
     ]
-    story.hear(event("together.done", outcome="PASS"), [*suites, evidence("pytest -k one", ran=7)])
+    story.record(event("together.done", outcome="PASS"), [*suites, evidence("pytest -k one", ran=7)])
     assert drawn(story.finished(TITLES, WIDE)) == snapshot("✓ all together   proven  3 checks, 416 tests\n")
 
 
@@ -277,7 +277,7 @@ def test_other_news_stay_in_a_row() -> None:
         event("together.done", 3, outcome="PASS"),
         event("tree.kept", 2, phase="2a", number=1, commit="c" * 40, tree="7" * 40, changed=True),
     ):
-        story.hear(one)
+        story.record(one)
         rows += story.finished(TITLES, WIDE)
     assert drawn(rows) == snapshot("""\
 ✗ 2a  stalled: Nothing was heard for 900 s.
@@ -293,5 +293,5 @@ def test_an_answer_is_news_to_everybody_but_the_one_who_gave_it() -> None:
     answered = replace(event("approval.answered", 6, number=7, key="k", answer="no"), actor="ann")
     for person, rows in (("ann", []), ("bob", ["! answered: a7: no"])):
         story = Story(person)
-        story.hear(answered)
+        story.record(answered)
         assert [text_of(row) for row in story.finished(TITLES, WIDE)] == rows

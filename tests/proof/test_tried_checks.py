@@ -18,7 +18,7 @@ from asbuilt.proof.trying import (
     paths_in,
     problems_of,
     to_try,
-    told,
+    trial_summary,
 )
 
 PLAN = b"""\
@@ -177,9 +177,9 @@ def test_a_check_that_can_never_run_is_an_error_and_one_that_was_not_tried_a_war
 
 def test_all_of_it_is_told_in_a_line() -> None:
     rows = [tried("1", one) for one in Before]
-    assert told(rows) == (
+    assert trial_summary(rows) == (
         "2 fail before the work, as they should; 1 passes before the work and can prove nothing;"
         " 2 cannot run; 1 could not be tried (why)"
     )
-    assert told([tried("1", Before.FAILS)]) == "1 fails before the work, as it should"
-    assert told([tried("1", Before.PASSES)] * 2) == "2 pass before the work and can prove nothing"
+    assert trial_summary([tried("1", Before.FAILS)]) == "1 fails before the work, as it should"
+    assert trial_summary([tried("1", Before.PASSES)] * 2) == "2 pass before the work and can prove nothing"

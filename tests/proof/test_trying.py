@@ -18,7 +18,7 @@ from asbuilt.proof.runners import (
     runner_of,
 )
 from asbuilt.proof.suites.places import is_test_file
-from asbuilt.proof.trials.canaries import Canary, Heard, canaries, heard
+from asbuilt.proof.trials.canaries import Canary, Heard, canaries, canary_state
 
 CANARY = Canary("z1", "0a", "0b")
 REPORT = "--junitxml=r.xml"
@@ -323,4 +323,4 @@ LIES = Heard("wrong", "the test run reports a failing test as passed")
 def test_a_canary_that_is_reported_wrongly_voids_the_run(
     exit_code: int | None, counts: Counts | None, said: Heard
 ) -> None:
-    assert heard(CANARY, 1, exit_code, counts) == said
+    assert canary_state(CANARY, 1, exit_code, counts) == said

@@ -71,13 +71,13 @@ def _lose_a_word() -> AbstractContextManager[object]:
 
 def _charge_for_waiting() -> AbstractContextManager[object]:
     """The hours of a run pass while it is parked."""
-    hear = WorkTime.hear
+    record = WorkTime.fold
 
     def deaf(self: WorkTime, entry: Entry) -> None:
         if not isinstance(entry.event, RunParked):
-            hear(self, entry)
+            record(self, entry)
 
-    return patch.object(WorkTime, "hear", deaf)
+    return patch.object(WorkTime, "fold", deaf)
 
 
 def _forget_the_claim() -> AbstractContextManager[object]:

@@ -122,7 +122,7 @@ class SandboxProcesses:
             )
             request = request.changed(user=_plain_user() if command.as_user else None)
             ended = self._run(command, request, egress)
-        return replace(ended, output=ended.output + _told(refused)) if refused else ended
+        return replace(ended, output=ended.output + _refusals(refused)) if refused else ended
 
     def _run(self, command: Command, request: Request, egress: Egress | None) -> Ended:
         level = self.level
@@ -216,7 +216,7 @@ def attended(services: Iterable[Service], argv: tuple[str, ...], cwd: str) -> tu
     return (sys.executable, "-I", "-S", str(_SERVICES), json.dumps(data), "--", *argv) if data else argv
 
 
-def _told(refused: Iterable[str]) -> bytes:
+def _refusals(refused: Iterable[str]) -> bytes:
     """List the refused hosts after the output: few programs show a proxy's error."""
     lines = "".join(f"asbuilt: the sandbox refused {target}\n" for target in refused)
     return f"\n{lines}asbuilt: `asbuilt config set sandbox.hosts HOST` lets a host through\n".encode()

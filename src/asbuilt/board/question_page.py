@@ -21,7 +21,7 @@ from asbuilt.journal.ids import LOCAL
 from asbuilt.lifecycle.authoring.questions import options_of
 from asbuilt.pages import document as doc
 from asbuilt.pages.times import lasting, moment, seconds
-from asbuilt.proof.trying import told as told_of_checks
+from asbuilt.proof.trying import trial_summary
 from asbuilt.settings import load
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def _draft(reading: Reading, repo: str, asked: Approval) -> list[doc.Block]:
     name = f"{draft.name[:1].upper()}{draft.name[1:]}"
     blocks.append(doc.Section((name,), (doc.Listing(clipped(text)),), is_folded=bool(draft.since)))
     if draft.tried is not None:
-        blocks.append(doc.Paragraph((f"Checks: {told_of_checks(draft.tried)}",)))
+        blocks.append(doc.Paragraph((f"Checks: {trial_summary(draft.tried)}",)))
     return blocks
 
 

@@ -15,7 +15,7 @@ from asbuilt.journal.queries.overview import RunView, Told, run_view
 from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.pages.document import Document, Link, Mark, Paragraph, Point, Points, Section, Table
 from asbuilt.pages.phases import phase_section, state_of
-from asbuilt.pages.run_report import told
+from asbuilt.pages.run_report import report_document
 
 if TYPE_CHECKING:
     from asbuilt.board.reading import Reading
@@ -53,7 +53,7 @@ def run_page(reading: Reading, repo: str, name: str) -> Document | None:
             return Document(view.name, above, (run.state,), (*_open(view), *attempts), ())
         account = _account(reading, run, facts, events, now, Window(frozenset(shown), _ATTEMPTS))
         rows = tuple(_row(run, phase, facts) for phase in account.phases if phase.id in account.brief)
-    page = told(account if run.is_over else account._replace(state=run.state), reading.zone)
+    page = report_document(account if run.is_over else account._replace(state=run.state), reading.zone)
     head = ("phase", "state", "attempts")
     others = (
         (Section((f"{len(rows)} earlier phases",), (Table(head, rows),), is_folded=True),) if rows else ()

@@ -56,14 +56,14 @@ class Changes:
             if seen < 0 or seen > self._cursor:
                 yield _message("resync", self._cursor)
                 seen = self._cursor
-            size, told_at = size_of(watched), time.monotonic()
+            size, sent_at = size_of(watched), time.monotonic()
             while not self._ended():
                 moved, grown = self._moved, size_of(watched)
                 if seen != self._cursor or grown != size:
-                    seen, size, told_at = self._cursor, grown, time.monotonic()
+                    seen, size, sent_at = self._cursor, grown, time.monotonic()
                     yield _message("changed", seen)
-                elif time.monotonic() - told_at >= BEAT_S:
-                    told_at = time.monotonic()
+                elif time.monotonic() - sent_at >= BEAT_S:
+                    sent_at = time.monotonic()
                     yield _message("beat", seen)
                 with suppress(TimeoutError):
                     await asyncio.wait_for(moved.wait(), 2 * POLL_S)

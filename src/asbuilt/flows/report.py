@@ -99,7 +99,7 @@ class _Gathering:
             self._costs.setdefault(_JUDGE.sub("", name), []).append(used)
         self._by_key = {entry.key.removeprefix(f"{run.run}/"): entry.event for entry in every}
 
-    def told(self, kind: type[_Kind], key: str) -> _Kind | None:
+    def event(self, kind: type[_Kind], key: str) -> _Kind | None:
         """Return an event by its key; None if it was not written."""
         event = self._by_key.get(key)
         if event is None and self._window is not None:
@@ -113,7 +113,7 @@ class _Gathering:
 
     def frozen(self, phase: str) -> Plan | None:
         """Read the plan as it was when a phase started."""
-        begun = self.told(PhaseBegun, f"{phase}/begun")
+        begun = self.event(PhaseBegun, f"{phase}/begun")
         if begun is None:
             return None
         if begun.text not in self._plans:
@@ -128,8 +128,8 @@ class _Gathering:
         attempts = tuple(self._attempt(phase.id, attempt) for attempt in self._shown(phase))
         landed = self._facts.landed if isinstance(self._facts, DeliveryFacts) else ()
         stands = {landed_phase.commit: landed_phase.stands for landed_phase in landed}
-        rechecked = self.told(PhaseRechecked, f"{phase.id}/rechecked")
-        begun = self.told(PhaseBegun, f"{phase.id}/begun")
+        rechecked = self.event(PhaseRechecked, f"{phase.id}/rechecked")
+        begun = self.event(PhaseBegun, f"{phase.id}/begun")
         return PhaseAccount(
             id=phase.id,
             title=frozen.title if frozen else phase.title,
@@ -155,9 +155,9 @@ class _Gathering:
     def _attempt(self, phase: str, attempt: AttemptFacts) -> AttemptAccount:
         key, name = f"{phase}/{attempt.number}", f"{phase}.{attempt.number}"
         is_tested = attempt.tested not in (None, PASS)
-        verdict = self.told(VerdictGiven, f"{key}/{'tested' if is_tested else 'verdict'}")
+        verdict = self.event(VerdictGiven, f"{key}/{'tested' if is_tested else 'verdict'}")
         items = self._plain(attempt.items)
-        begun, drift = self.told(AttemptBegun, f"{key}/begun/1"), self.told(DriftFound, f"{key}/drift")
+        begun, drift = self.event(AttemptBegun, f"{key}/begun/1"), self.event(DriftFound, f"{key}/drift")
         return AttemptAccount(
             number=attempt.number,
             role=attempt.role,
@@ -182,7 +182,7 @@ class _Gathering:
 
     def whole(self) -> AttemptAccount | None:
         """Return the account of all phases together; None unless there are several."""
-        proven, judged = self.told(TogetherDone, "together"), self.told(TogetherJudged, "together/judged")
+        proven, judged = self.event(TogetherDone, "together"), self.event(TogetherJudged, "together/judged")
         facts = self._facts
         works = (*facts.unlanded, *facts.works) if isinstance(facts, DeliveryFacts) else ()
         if len(works) < _SEVERAL or proven is None:
@@ -215,7 +215,7 @@ class _Gathering:
         opened = self.last(PullOpened)
         if opened is None:
             return None
-        found = self.told(PullInvariants, "pull/invariants")
+        found = self.event(PullInvariants, "pull/invariants")
         return PullAccount(
             opened.number,
             opened.url,

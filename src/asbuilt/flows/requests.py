@@ -95,7 +95,7 @@ def enter(  # noqa: PLR0913 - a run has these parts
         session, address, run=run, slug=slug, options=options, actor=asker.actor, place=place
     )
     for other_run in before:
-        _tell_changes(session, requested, differing(other_run.options, options), asker)
+        _record_changes(session, requested, differing(other_run.options, options), asker)
     return requested
 
 
@@ -164,7 +164,7 @@ def pause(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:
     return True
 
 
-def _tell_changes(session: Session, run: Run, changes: Sequence[Change], asker: Asker) -> None:
+def _record_changes(session: Session, run: Run, changes: Sequence[Change], asker: Asker) -> None:
     """Record which settings of a run differ from the plan's last run, or from its own earlier ones."""
     revision = run.options.revision or 0
     for file in changes:
@@ -195,7 +195,7 @@ def renew(store: Store, run: Run, settings: Settings, *, asker: Asker) -> None:
         if changes:
             options = structs.replace(options, revision=(found.options.revision or 0) + 1)
             runs.set_options(session, found, options)
-            _tell_changes(session, found._replace(options=options), changes, asker)
+            _record_changes(session, found._replace(options=options), changes, asker)
 
 
 def go_on(store: Store, run: Run, *, asker: Asker) -> bool:

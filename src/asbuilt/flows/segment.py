@@ -299,7 +299,7 @@ class Runs:
                 if wait.reason is not WaitReason.LANDING and not segment.lane:
                     landing_line.leave(session, found)
                 hold(session, found.address)
-            is_news = not wait.account or breakers.tell(session, segment.org, wait.account, key)
+            is_news = not wait.account or breakers.notifies(session, segment.org, wait.account, key)
             if is_open:
                 segments.follow(session, segment, due_at=until or runs.FAR, why=why, account=wait.account)
                 is_paused = facts.pause is not None if _lanes_of(facts) else wait.reason is WaitReason.PAUSE

@@ -47,7 +47,7 @@ def handed_in(call: Call, said: str) -> Judged:
             return Judged()
         stage, _, number = bound.asked.rpartition("/")
         turn = authoring.hand_in(Yours(stage, int(number)), output)
-        return _told(call, bound, authoring, turn)
+        return _judged(call, bound, authoring, turn)
     except (AsbuiltError, BoundUnreadable, ValueError) as error:
         return Judged(message=f"asbuilt: {_given_up(call, error)}")
 
@@ -69,7 +69,7 @@ def interrupted(call: Call, *, is_new: bool) -> str:
     )
 
 
-def _told(call: Call, bound: Bound, authoring: Conversing, turn: Turn) -> Judged:
+def _judged(call: Call, bound: Bound, authoring: Conversing, turn: Turn) -> Judged:
     match turn:
         case Yours() if bound.stops < MOST:
             words = f"asbuilt: {authoring.asked(file=bound.file)}"

@@ -270,7 +270,7 @@ def _looped(call: Call, use: Use, limits: Limits, plan: PlanFacts | None, *, sai
 
 def _use(said: Said, state: State, call: Call) -> tuple[Limits, Use]:
     limits = limits_of(call.environ)
-    return limits, use_of(said, limits=limits, told_window=state.window)
+    return limits, use_of(said, limits=limits, status_window=state.window)
 
 
 def _settled(call: Call) -> Said:

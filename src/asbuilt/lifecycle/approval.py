@@ -100,11 +100,11 @@ def fold_drafts(entries: Iterable[Entry]) -> Drafts:
     """Fold the events of a plan, in order. Other kinds of events are ignored."""
     drafts = Drafts()
     for entry in entries:
-        drafts = hear(drafts, entry)
+        drafts = fold_draft(drafts, entry)
     return drafts
 
 
-def hear(drafts: Drafts, entry: Entry) -> Drafts:
+def fold_draft(drafts: Drafts, entry: Entry) -> Drafts:
     """Apply one event of a plan."""
     event, run = entry.event, entry.run or ""
     match event:

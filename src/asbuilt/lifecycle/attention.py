@@ -71,13 +71,13 @@ _ENDED: Final = {
 
 def topic_of(event: Event) -> Topic | None:
     """Return the topic of an event; None if it notifies no user."""
-    parts = _told(event)
+    parts = _notice_parts(event)
     return None if parts is None else parts[0]
 
 
 def notice(name: str, event: Event, questions: str = "") -> Notice | None:
     """Return the notice for an event of a run, if it has one; `questions` is the board's page of them."""
-    parts = _told(event)
+    parts = _notice_parts(event)
     if parts is None:
         return None
     said = _notice(name, *parts[1:])
@@ -91,7 +91,7 @@ def questions_path(repo: str) -> str:
     return f"/question/{repo}/"
 
 
-def _told(event: Event) -> tuple[Topic, str, str] | None:
+def _notice_parts(event: Event) -> tuple[Topic, str, str] | None:
     match event:
         case ApprovalAsked():
             return Topic.NEEDS, "needs you", f"Question a{event.number} waits: asbuilt approve"

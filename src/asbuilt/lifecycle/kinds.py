@@ -11,7 +11,7 @@ from asbuilt.lifecycle.landing import LandingFacts
 from asbuilt.lifecycle.plan_run import decide as plan_run
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.plan_run.lanes import closing
-from asbuilt.lifecycle.run.fold import hear
+from asbuilt.lifecycle.run.fold import fold_entries
 from asbuilt.lifecycle.run.guards import admitted, paced
 from asbuilt.lifecycle.run.moves import End, Move
 from asbuilt.lifecycle.tasks import decide as tasks
@@ -32,7 +32,7 @@ _FACTS: Final[Mapping[RunKind, type[Facts]]] = {kind.kind: kind for kind in get_
 def fold(run: str, options: RunOptions, entries: Iterable[Entry]) -> Facts:
     """Fold the events of one run, in order; events of other kinds are ignored."""
     facts = begin(run, options)
-    hear(facts, entries)
+    fold_entries(facts, entries)
     return facts
 
 

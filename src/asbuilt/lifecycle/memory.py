@@ -94,7 +94,7 @@ def lessons_of_run(run: str, *, slug: str, plan: str, entries: Iterable[Entry]) 
         phase = phase_of(event) or ""
         if isinstance(event, PhaseProven):
             proven.add(phase)
-        found |= dict.fromkeys((phase, said) for said in _told(event) if said)
+        found |= dict.fromkeys((phase, said) for said in _problems_in(event) if said)
     drawn = []
     for phase, said in found:
         where, end = f", phase {phase}" if phase else "", " (proven later)" if phase in proven else ""
@@ -142,7 +142,7 @@ def ranked(
     return sorted(weighed, key=lambda pair: (-pair[0], -pair[1].number))
 
 
-def _told(event: Event) -> Iterator[str]:
+def _problems_in(event: Event) -> Iterator[str]:
     if isinstance(event, _JUDGED) and event.outcome != "PASS":
         yield from map(str, event.failures)
     elif isinstance(event, DriftFound):

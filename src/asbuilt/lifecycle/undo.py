@@ -29,9 +29,9 @@ class UndoFacts(DeliveryFacts):
     outcome: str = ""
     """What was done instead, if no landed commit was reverted."""
 
-    def hear(self, entry: Entry) -> None:
+    def fold(self, entry: Entry) -> None:
         """Fold one event."""
-        super().hear(entry)
+        super().fold(entry)
         if isinstance(entry.event, RunStarted):
             self.of = entry.event.of
             self.undoes = tuple(Landed(*undo) for undo in entry.event.undoes)

@@ -25,9 +25,9 @@ class VerificationFacts(ProvingFacts):
     rechecked: dict[str, Outcome] = field(default_factory=dict)
     failures: tuple[str, ...] = ()
 
-    def hear(self, entry: Entry) -> None:
+    def fold(self, entry: Entry) -> None:
         """Fold one event."""
-        super().hear(entry)
+        super().fold(entry)
         event = entry.event
         if isinstance(event, PhaseRechecked) and event.phase in self.phases:
             self.rechecked[event.phase] = event.outcome

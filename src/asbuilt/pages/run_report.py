@@ -100,7 +100,7 @@ class Page:
 
     def __init__(self, account: Account, zone: tzinfo | None) -> None:
         """Build the document; times are shown in `zone`, None is the machine's own."""
-        self._document = told(account, zone)
+        self._document = report_document(account, zone)
 
     @property
     def markdown(self) -> str:
@@ -113,7 +113,7 @@ class Page:
         return html(self._document)
 
 
-def told(account: Account, zone: tzinfo | None) -> doc.Document:
+def report_document(account: Account, zone: tzinfo | None) -> doc.Document:
     """Build the document of an account."""
     known = to_know(account)
     blocks: list[doc.Block] = [doc.Figures(tuple(_figures(account)))]

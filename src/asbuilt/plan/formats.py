@@ -91,7 +91,7 @@ def find_phases(source: Source, blocks: Sequence[Block]) -> Found:
     if not found.drafts:
         found.format, found.drafts = Format.CHECKLIST, _checklist(source, blocks, headings, starts)
     if not found.drafts:
-        found.format, found.drafts = Format.NARRATIVE, tell(source, blocks)
+        found.format, found.drafts = Format.NARRATIVE, narrative_phases(source, blocks)
     found.metadata = _metadata(blocks, drafts)
     if drafts and {"task", "status"} <= {datum.key.casefold() for datum in found.metadata}:
         found.format = Format.TASK
@@ -104,7 +104,7 @@ def find_phases(source: Source, blocks: Sequence[Block]) -> Found:
     return found
 
 
-def _told(source: Source, number: int, text: str, span: Span) -> Draft:
+def _draft_of(source: Source, number: int, text: str, span: Span) -> Draft:
     first, last = source.line_of(span.start), source.line_of(max(span.start, span.end - 1))
     return Draft(str(number), title_of(text), span, (first + 1, last + 1))
 
@@ -192,7 +192,7 @@ def _metadata(blocks: Sequence[Block], drafts: Sequence[Draft]) -> list[Metadatu
     return found
 
 
-def tell(source: Source, blocks: Sequence[Block]) -> list[Draft]:
+def narrative_phases(source: Source, blocks: Sequence[Block]) -> list[Draft]:
     """Find phases in an ordered list under Steps, or in sentences that start with a sequence word."""
     return _ordered(source, blocks) or _sequence(source, blocks)
 
@@ -206,7 +206,7 @@ def _ordered(source: Source, blocks: Sequence[Block]) -> list[Draft]:
             steps = re.sub(r"^[\W\d]+", "", name) in _STEPS
         elif steps and isinstance(block, Item) and block.number and block.depth == 0:
             span = source.span(block.line, block.after)
-            found.append(_told(source, len(found) + 1, block.text, span))
+            found.append(_draft_of(source, len(found) + 1, block.text, span))
     return found
 
 
@@ -229,7 +229,7 @@ def _sequence(source: Source, blocks: Sequence[Block]) -> list[Draft]:
         heading = bisect_right(headings, start)
         if heading < len(headings):
             stop = min(stop, headings[heading])
-        found.append(_told(source, at + 1, source.text[after:stop], Span(start, stop)))
+        found.append(_draft_of(source, at + 1, source.text[after:stop], Span(start, stop)))
     return found
 
 

@@ -70,7 +70,7 @@ class _Standing(NamedTuple):
     spot: Spot | None
 
 
-class _Told(NamedTuple):
+class _Row(NamedTuple):
     draft: Draft
     facts: Facts
     standing: _Standing
@@ -105,7 +105,7 @@ def _read(data: bytes, companion: Plan | None, ui_patterns: Sequence[str], lengt
     blocks = parse(source.lines, front.after)
     found = find_phases(source, blocks)
     boxes = locate_boxes(source, blocks)
-    rows = _told(source, found, boxes, companion)
+    rows = _rows_of(source, found, boxes, companion)
     spots = [row.standing.spot for row in rows if row.standing.spot and row.standing.spot.kind != "cell"]
     spots += [row.facts.spot for row in rows if row.facts.spot is not None]
     blanks = blanks_of(source, front, boxes.values(), found, spots)
@@ -144,13 +144,13 @@ def _read(data: bytes, companion: Plan | None, ui_patterns: Sequence[str], lengt
     return lint.with_problems(plan, found, [row.facts for row in rows], problems, length, body)
 
 
-def _told(source: Source, found: Found, boxes: Mapping[int, Box], companion: Plan | None) -> list[_Told]:
+def _rows_of(source: Source, found: Found, boxes: Mapping[int, Box], companion: Plan | None) -> list[_Row]:
     elsewhere: dict[str, _Standing] = {}
     for phase in () if companion is None else companion.phases:
         if phase.status is not Status.UNKNOWN:
             for name in (phase.id, slugify(phase.title)):
                 elsewhere.setdefault(name, _Standing(phase.status, phase.commit, None))
-    rows: list[_Told] = []
+    rows: list[_Row] = []
     for draft in found.drafts:
         facts = read_phase(source, draft.blocks, boxes)
         standing = _standing(source, draft, facts)
@@ -159,7 +159,7 @@ def _told(source: Source, found: Found, boxes: Mapping[int, Box], companion: Pla
         if standing is None:
             silent = Status.UNKNOWN if found.format is Format.NARRATIVE else Status.PENDING
             standing = _Standing(silent, None, None)
-        rows.append(_Told(draft, facts, standing))
+        rows.append(_Row(draft, facts, standing))
     return rows
 
 
@@ -183,7 +183,7 @@ def _standing(source: Source, draft: Draft, facts: Facts) -> _Standing | None:
 
 def _phases(
     source: Source,
-    rows: Sequence[_Told],
+    rows: Sequence[_Row],
     blanks: Blanks,
     for_all: tuple[Check, ...],
     ui_patterns: Sequence[str],

@@ -275,8 +275,8 @@ def left_out(
     return tuple(
         name
         for name in gone
-        if (_tells_its_file(name) and not any(_is_at(name, place) for place in places))
-        or (not _tells_its_file(name) and held is not None and _TITLES.split(name)[-1] not in held)
+        if (_names_its_file(name) and not any(_is_at(name, place) for place in places))
+        or (not _names_its_file(name) and held is not None and _TITLES.split(name)[-1] not in held)
     )
 
 
@@ -293,7 +293,7 @@ def _is_at(name: str, place: list[str]) -> bool:
     return words[:1] == place[-1:] or place in pairs
 
 
-def _tells_its_file(name: str) -> bool:
+def _names_its_file(name: str) -> bool:
     """Return whether a name starts with a file or a module; a title in words does not."""
     head = name.partition(" ")[0]
     return "::" in head or head.count(".") > 1 or _PATH.fullmatch(head) is not None

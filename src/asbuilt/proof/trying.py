@@ -168,7 +168,7 @@ def problems_of(tried: Sequence[Tried]) -> list[Problem]:
     return [found for trial in tried for found in _problems(trial, proven)]
 
 
-def told(tried: Sequence[Tried]) -> str:
+def trial_summary(tried: Sequence[Tried]) -> str:
     """Summarize the tried checks, for the approval of the plan."""
     counts = {before: sum(trial.before is before for trial in tried) for before in Before}
     fail, passes = counts[Before.FAILS] + counts[Before.ABSENT], counts[Before.PASSES]

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from asbuilt.cli.wording import events
-from asbuilt.cli.wording.events import Line, told
+from asbuilt.cli.wording.events import Line, event_line
 from asbuilt.events.kinds import KINDS
 from tests.support.happened import happened
 
@@ -13,7 +13,7 @@ LATER = "2026-11-15T05:00:00.000Z"
 
 
 def line(kind: str, **data: Any) -> Line:  # noqa: ANN401
-    return told(happened([(kind, {"at": LATER, **data})])[0])
+    return event_line(happened([(kind, {"at": LATER, **data})])[0])
 
 
 @pytest.mark.parametrize(

@@ -175,7 +175,7 @@ def test_work_always_counts_and_waiting_never_does(
 def _worked_s(events: list[Entry], now: str) -> float:
     heard = WorkTime()
     for one in events:
-        heard.hear(one)
+        heard.fold(one)
     return heard.worked_s(now)
 
 

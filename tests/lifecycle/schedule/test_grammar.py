@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from asbuilt.lifecycle.schedule.firing import deferrals_told, deferred_until, next_after
+from asbuilt.lifecycle.schedule.firing import deferred_until, is_deferral_shown, next_after
 from asbuilt.lifecycle.schedule.grammar import (
     EVERY_DAY,
     EXAMPLES,
@@ -187,4 +187,4 @@ def test_a_deferred_schedule_looks_again_after_1_10_30_and_60_minutes_and_is_hea
         number: 1 if number < 10 else 10 if number < 16 else 30 if number < 26 else 60
         for number in range(1, 40)
     }
-    assert [number for number in range(1, 100) if deferrals_told(number)] == [1, 10, 16, 26]
+    assert [number for number in range(1, 100) if is_deferral_shown(number)] == [1, 10, 16, 26]

@@ -80,7 +80,7 @@ class Claude:
         tally = tally_in(state.transcript(session) if goes_on else None)
         # Claude Code limits each process, not the conversation.
         budget = brief.program.budget_usd
-        left = None if budget is None else budget - tally.told_usd
+        left = None if budget is None else budget - tally.reported_usd
         if left is not None and left <= 0:
             return stopped("budget", f"Its budget of ${budget:g} is spent.")
         variables, helper = state.ways_in(_WAYS_IN)

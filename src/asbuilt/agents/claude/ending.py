@@ -109,11 +109,11 @@ def _how(code: int | None) -> str:
 class Tally(Struct):
     """Usage in a transcript, and how much of it the last cost figure covers."""
 
-    told_usd: float = 0.0
+    reported_usd: float = 0.0
     """The last cost figure; a new process continues from it."""
     owed: dict[str, tuple[str, Tokens]] = field(default_factory=dict)
     """Answers after that figure by ID: the model and its tokens."""
-    told_at: str = ""
+    reported_at: str = ""
     """The latest timestamp before the figure."""
 
     @property
@@ -130,8 +130,8 @@ def tally_in(transcript: Path | None) -> Tally:
     _take(tally, lines_in(transcript))
     helpers = (transcript.with_suffix("") / "subagents").glob("*.jsonl")
     for helper in sorted(islice(helpers, _HELPERS)):
-        later = (line for line in lines_in(helper) if str(line.get("timestamp", "")) > tally.told_at)
-        _take(tally, later if tally.told_at else lines_in(helper))
+        later = (line for line in lines_in(helper) if str(line.get("timestamp", "")) > tally.reported_at)
+        _take(tally, later if tally.reported_at else lines_in(helper))
     return tally
 
 
@@ -141,7 +141,7 @@ def _take(tally: Tally, lines: Iterable[dict[str, Any]]) -> None:
         at = max(at, str(line.get("timestamp", "")))
         match line:
             case {"type": "cost-state", "totalCostUSD": int() | float() as usd}:
-                tally.told_usd, tally.told_at = float(usd), at
+                tally.reported_usd, tally.reported_at = float(usd), at
                 tally.owed.clear()
             case {
                 "type": "assistant",
@@ -167,7 +167,7 @@ def used_without_end(tally: Tally) -> Used | None:
 def _cost(ended: Ended, before: Tally) -> float | None:
     if ended.cost_usd is None:
         return None
-    spent = max(ended.cost_usd - before.told_usd, 0.0)
+    spent = max(ended.cost_usd - before.reported_usd, 0.0)
     prices = {name: cost / weight for name, tokens, cost in ended.models if (weight := _weight(tokens))}
     for model, tokens in before.owed.values():
         if not any(tokens):

@@ -37,7 +37,7 @@ class Record:
         self._began = time.monotonic()
         self.count = 0
         self.tool_calls = 0
-        self._is_told = False
+        self._is_reported = False
         self.used = Used(input_tokens=0, output_tokens=0, cost_usd=0.0) if is_free else Used()
         self.session = folder.session()
         self.last_said = ""
@@ -108,8 +108,8 @@ class Record:
 
     def _add(self, more: Used) -> None:
         """Add to the totals; an unknown part makes a total unknown."""
-        before = self.used if self._is_told else Used(input_tokens=0, output_tokens=0, cost_usd=0.0)
-        self._is_told = True
+        before = self.used if self._is_reported else Used(input_tokens=0, output_tokens=0, cost_usd=0.0)
+        self._is_reported = True
         self.used = Used(
             input_tokens=_sum(before.input_tokens, more.input_tokens),
             output_tokens=_sum(before.output_tokens, more.output_tokens),

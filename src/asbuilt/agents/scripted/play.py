@@ -38,12 +38,12 @@ class Player:
             return
         kind = next(key for key in act if key != "when" and hasattr(self, f"_do_{key}"))
         if kind in _FILE_ACTS:
-            _tell(called=kind, detail=str(act[kind]))
+            _write(called=kind, detail=str(act[kind]))
         do: Callable[[dict[str, Any]], None] = getattr(self, f"_do_{kind}")
         try:
             do(act)
         except (OSError, UnicodeDecodeError) as error:
-            _tell(noted=f"{kind} {act[kind]}: {getattr(error, 'strerror', None) or error}")
+            _write(noted=f"{kind} {act[kind]}: {getattr(error, 'strerror', None) or error}")
 
     def _do_write(self, act: dict[str, Any]) -> None:
         file = Path(act["write"])
@@ -60,7 +60,7 @@ class Player:
         file = Path(act["replace"])
         text = file.read_text(encoding="utf-8")
         if act["old"] not in text:
-            _tell(noted=f"replace {file}: the text is not there")
+            _write(noted=f"replace {file}: the text is not there")
         file.write_text(text.replace(act["old"], act["new"], 1), encoding="utf-8")
 
     def _do_delete(self, act: dict[str, Any]) -> None:
@@ -75,7 +75,7 @@ class Player:
 
     def _do_read(self, act: dict[str, Any]) -> None:
         text = Path(act["read"]).read_bytes()[:_OUTPUT_CAP].decode("utf-8", "backslashreplace")
-        _tell(say=f"{act['read']}: {text}")
+        _write(say=f"{act['read']}: {text}")
 
     def _do_run(self, act: dict[str, Any]) -> None:
         done = subprocess.run(  # noqa: S603  running what the script says is its purpose
@@ -86,7 +86,7 @@ class Player:
             check=False,
         )
         output = done.stdout[-_OUTPUT_CAP:].decode("utf-8", "backslashreplace")
-        _tell(say=f"exit {done.returncode}: {output}")
+        _write(say=f"exit {done.returncode}: {output}")
 
     def _do_spawn(self, act: dict[str, Any]) -> None:
         subprocess.Popen(  # noqa: S603  the same
@@ -98,10 +98,10 @@ class Player:
         )
 
     def _do_say(self, act: dict[str, Any]) -> None:
-        _tell(say=act["say"])
+        _write(say=act["say"])
 
     def _do_session(self, act: dict[str, Any]) -> None:
-        _tell(session=act["session"])
+        _write(session=act["session"])
 
     def _do_sleep(self, act: dict[str, Any]) -> None:
         time.sleep(act["sleep"])
@@ -131,23 +131,23 @@ class Player:
         os.kill(os.getpid(), number)
 
     def _do_kill_host(self, _: dict[str, Any]) -> None:
-        _tell(kill_host=True)
+        _write(kill_host=True)
         self._do_hang({})
 
     def _do_fail(self, act: dict[str, Any]) -> None:
-        _tell(fail=act["fail"], cause=act.get("cause"))
+        _write(fail=act["fail"], cause=act.get("cause"))
 
     def _do_ask(self, act: dict[str, Any]) -> None:
-        _tell(**{key: act[key] for key in ("ask", "path", "command") if key in act})
+        _write(**{key: act[key] for key in ("ask", "path", "command") if key in act})
         answer = json.loads(sys.stdin.readline() or '{"allowed": false, "reason": "nobody answers"}')
         self._answer = "allowed" if answer["allowed"] else "denied"
-        _tell(say=f"{self._answer}: {answer['reason']}".rstrip(": "))
+        _write(say=f"{self._answer}: {answer['reason']}".rstrip(": "))
 
     def _do_usage(self, act: dict[str, Any]) -> None:
-        _tell(usage=act["usage"], output=act.get("output", 0), cost_usd=act.get("cost_usd"))
+        _write(usage=act["usage"], output=act.get("output", 0), cost_usd=act.get("cost_usd"))
 
     def _do_limit(self, act: dict[str, Any]) -> None:
-        _tell(limit=act["limit"])
+        _write(limit=act["limit"])
         sys.exit(0)
 
     def _do_verdict(self, act: dict[str, Any]) -> None:
@@ -188,7 +188,7 @@ class Player:
         return [{"check": check} for check in shown[-1:]]
 
     def _do_drift(self, act: dict[str, Any]) -> None:
-        _tell(
+        _write(
             say=f"PLAN-TEXT-DRIFT: phase={self._part['phase']} bullet={act['bullet']} field={act['drift']} "
             f"plan={act['plan']} actual={act['actual']}"
         )
@@ -198,7 +198,7 @@ def _argv(command: str | list[str]) -> list[str]:
     return ["/bin/sh", "-c", command] if isinstance(command, str) else command
 
 
-def _tell(**message: object) -> None:
+def _write(**message: object) -> None:
     sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
 

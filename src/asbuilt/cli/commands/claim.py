@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from asbuilt.cli.shell.boundary import tell
+from asbuilt.cli.shell.boundary import report_error
 from asbuilt.cli.shell.desk import complete_plan
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.shell.options import Door, subcommand
@@ -90,13 +90,13 @@ def _by_contract(command: Callable[..., int]) -> Callable[..., int]:
         try:
             return command(door, **given)
         except StoreFailed as error:
-            tell(door.screen.err, error)
+            report_error(door.screen.err, error)
             return _STORE
 
     return held
 
 
-def _told(door: Door, address: Address, code: int, words: str) -> int:
+def _report(door: Door, address: Address, code: int, words: str) -> int:
     if not door.emitted("asbuilt.claim/1", {"plan": address.plan, "said": words, "exit": code}):
         door.screen.answer(printable(words))
     return code
@@ -117,8 +117,8 @@ def acquire(door: Door, plan: str, *, owner: str) -> int:
         taken = claims.acquire(session, address, run=owner, mode=claims.OWNER, host=machine(), actor=actor)
         holder = runs.name_of(session, LOCAL, site.repo, taken.claim.run)
     if taken.answer is claims.Answer.YOURS:
-        return _told(door, address, DONE, f"{at.slug} is claimed by {owner}.")
-    return _told(door, address, int(taken.answer), f"{at.slug} is held by {holder}.")
+        return _report(door, address, DONE, f"{at.slug} is claimed by {owner}.")
+    return _report(door, address, int(taken.answer), f"{at.slug} is held by {holder}.")
 
 
 @subcommand("release", ("asbuilt claim release rate-limit --owner nightly", "0 or 12"))
@@ -132,8 +132,10 @@ def release(door: Door, plan: str, *, owner: str) -> int:
     with site.journal.store.write() as session:
         said = claims.release(session, address, run=owner, actor=asker(door).actor)
     if said is claims.Answer.YOURS:
-        return _told(door, address, DONE, f"{address.plan} is released.")
-    return _told(door, address, int(said), f"{address.plan} is not claimed by {owner}; nothing was released.")
+        return _report(door, address, DONE, f"{address.plan} is released.")
+    return _report(
+        door, address, int(said), f"{address.plan} is not claimed by {owner}; nothing was released."
+    )
 
 
 @subcommand(
@@ -149,4 +151,4 @@ def break_(door: Door, plan: str, *, reason: str) -> int:
     with site.journal.store.write() as session:
         held = take_away(session, address, reason=reason, asker=asker(door))
     words = f"is taken from {held.run}; the journal says why" if held else "is not claimed"
-    return _told(door, address, DONE, f"{address.plan} {words}.")
+    return _report(door, address, DONE, f"{address.plan} {words}.")

@@ -49,7 +49,7 @@ def chosen(memories: Iterable[Memory], name: str) -> Memory:
     )
 
 
-def tell(door: Door, memories: Sequence[Memory], *, empty: str) -> None:
+def write_list(door: Door, memories: Sequence[Memory], *, empty: str) -> None:
     """Show each memory on its line, or that there are none."""
     if door.emitted("asbuilt.memories/1", {"memories": [plain(found) for found in memories]}):
         return
@@ -74,7 +74,7 @@ def plain(found: Memory) -> dict[str, Any]:
 def list_(door: Door, *, kind: str | None) -> None:
     """List the memories of this repository, newest first."""
     _, memories = known(door, kind)
-    tell(door, memories, empty="No memories of this repository.")
+    write_list(door, memories, empty="No memories of this repository.")
 
 
 @subcommand("show", ("asbuilt memory show m3", "its text, date and author"))
@@ -108,7 +108,7 @@ def search(door: Door, words: tuple[str, ...], *, files: tuple[str, ...]) -> Non
     """List memories about words or files, in the order in which agents get them."""
     _, memories = known(door)
     weighed = ranked(memories, about=" ".join(words), files=files)
-    tell(door, [found for weight, found in weighed if weight], empty="No matching memory.")
+    write_list(door, [found for weight, found in weighed if weight], empty="No matching memory.")
 
 
 _BY_PEOPLE: Final = click.Choice([Kind.FACT.value, Kind.NOTE.value])

@@ -140,7 +140,7 @@ def command(door: Door, plan: str | None, *, is_opened: bool, folder: str | None
             why="A report shows what a run promised and proved.",
             next_step=f"`asbuilt {'run' if is_written else 'status'} {slug}`",
         )
-    facts, account = _told(looking, run)
+    facts, account = _read(looking, run)
     page = Page(account, zone_of(looking.moment.now))
     files = []
     if is_opened:
@@ -164,7 +164,7 @@ def command(door: Door, plan: str | None, *, is_opened: bool, folder: str | None
     return DONE
 
 
-def _told(looking: Looking, run: Run) -> tuple[ProvingFacts, Account]:
+def _read(looking: Looking, run: Run) -> tuple[ProvingFacts, Account]:
     record = Record(run=run, store=looking.journal.store, blobs=looking.journal.blobs)
     with looking.journal.store.read() as session:
         now, events = session.now, events_of(session, looking.journal.blobs, run.address)

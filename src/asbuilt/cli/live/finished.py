@@ -12,7 +12,7 @@ from asbuilt.cli.live.rows import Canvas, Piece, Row, Style, text_of
 from asbuilt.cli.ui import columns
 from asbuilt.cli.ui.clock import at, lasting, parsed
 from asbuilt.cli.ui.words import counted
-from asbuilt.cli.wording.events import told
+from asbuilt.cli.wording.events import event_line
 from asbuilt.events.approvals import ApprovalAnswered
 from asbuilt.events.attempts import AttemptBegun, AttemptEnded, ChecksDone, TogetherDone, VerdictGiven
 from asbuilt.events.authoring import StageJudged
@@ -50,7 +50,7 @@ class Story:
         self._entries: list[Entry] = []
         self._shown: dict[str, Sequence[Evidence]] = {}
 
-    def hear(self, entry: Entry, shown: Sequence[Evidence] = ()) -> None:
+    def record(self, entry: Entry, shown: Sequence[Evidence] = ()) -> None:
         """Add an event, with the evidence of its checks."""
         self._entries.append(entry)
         self._shown[entry.key] = shown
@@ -207,7 +207,7 @@ def _labelled(label: str, words: str, canvas: Canvas) -> list[Row]:
 
 
 def _note(entry: Entry, symbol: str, canvas: Canvas) -> list[Row]:
-    event, line = entry.event, told(entry)
+    event, line = entry.event, event_line(entry)
     text = f"{line.word.lower()}: {line.text}"
     if isinstance(event, RunParked) and event.until:
         text = f"parked: {event.why}, until {at(event.until, parsed(entry.at))}"

@@ -169,13 +169,13 @@ def _at_work(moment: Moment, canvas: Canvas) -> list[Row]:
 
 
 def _agent(activity: Activity, moment: Moment, canvas: Canvas, lead: str = "") -> Row:
-    last = heard(activity, moment, is_short=canvas.is_narrow)
+    last = last_sign(activity, moment, is_short=canvas.is_narrow)
     who = canvas.safe(f"{lead}{activity.who}: {activity.doing}")
     room = canvas.width - 4 - columns.width(last)
     return Piece(f"  {canvas.padded(who, max(0, room))}  "), Piece(last, "dim")
 
 
-def heard(activity: Activity, moment: Moment, *, is_short: bool = False) -> str:
+def last_sign(activity: Activity, moment: Moment, *, is_short: bool = False) -> str:
     """Format when an agent last gave a sign, and its number of tool calls."""
     calls = counted(activity.tool_calls, "call" if is_short else "tool call")
     if activity.heard_at is None:

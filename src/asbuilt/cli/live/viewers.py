@@ -11,7 +11,7 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.cli.live.finished import Story
-from asbuilt.cli.live.frame import Moment, frame, heard
+from asbuilt.cli.live.frame import Moment, frame, last_sign
 from asbuilt.cli.live.note_line import Keyboard, typed_on
 from asbuilt.cli.live.region import Region
 from asbuilt.cli.live.rows import Piece, Row
@@ -20,7 +20,7 @@ from asbuilt.cli.ui.clock import to_the_second
 from asbuilt.cli.ui.columns import shorten
 from asbuilt.cli.ui.failure import failure_rows
 from asbuilt.cli.ui.screen import WIDTH, Screen, printable
-from asbuilt.cli.wording.events import told
+from asbuilt.cli.wording.events import event_line
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -82,7 +82,7 @@ class LiveViewer(Viewer):
         titles = {phase.id: phase.title for phase in moment.view.phases}
         above: list[Row] = []
         for new in news:
-            self._story.hear(new.entry, new.shown)
+            self._story.record(new.entry, new.shown)
             above += self._story.finished(titles, canvas)
             for failure in new.failures[:1]:
                 rows = failure_rows(failure, canvas.width)
@@ -157,7 +157,7 @@ def viewer_for(screen: Screen, *, bell: bool, person: str, may_note: bool = Fals
 def alive(moment: Moment) -> str:
     """Return who is at work, and its last sign."""
     if moment.activity is not None:
-        return f"{moment.activity.who} {heard(moment.activity, moment)}"
+        return f"{moment.activity.who} {last_sign(moment.activity, moment)}"
     waits = moment.view.waits_for
     if waits.kind == "asbuilt":
         return f"asbuilt {AT_WORK.get(waits.why, 'is working')}"
@@ -176,7 +176,7 @@ def _wide(moment: Moment) -> int:
 
 def line_of(screen: Screen, entry: Entry, now: datetime, *, wide: int = 3) -> str | None:
     """Format an event as one line; None for bookkeeping, except with --verbose. `wide`: width of the ids."""
-    line = told(entry)
+    line = event_line(entry)
     if not line.is_news and not screen.verbose:
         return None
     return f"{to_the_second(entry.at, now)} {line.phase:<{wide}} {line.word:<9} {line.text}"

@@ -33,7 +33,7 @@ class Chosen(NamedTuple):
         script = self.run.options.script
         return script if script and Path(script).is_file() else None
 
-    def tell(self, door: Door) -> None:
+    def report(self, door: Door) -> None:
         """Print the choice, unless it is that of the settings."""
         script = f" with {Path(self.run.options.script).name}" if self.run.options.script else ""
         if self.agent or script:

@@ -26,7 +26,7 @@ from asbuilt.flows.run.environment import given_by
 from asbuilt.git.repository import Repository, open_repository, resolve
 from asbuilt.journal.home import Home
 from asbuilt.policy.sandbox.variables import passed
-from asbuilt.proof.trying import Before, Tried, told
+from asbuilt.proof.trying import Before, Tried, trial_summary
 from asbuilt.settings import load, state_folder
 from asbuilt.settings.granted_variables import given
 from asbuilt.settings.running import beside_checks
@@ -118,6 +118,6 @@ def show_tried(door: Door, tried: Sequence[Tried]) -> None:
         )
     show_failures(door, failures_in(tried))
     if tried:
-        answer(door, "", f"Tried {counted(len(tried), 'check')}: {told(tried)}.")
+        answer(door, "", f"Tried {counted(len(tried), 'check')}: {trial_summary(tried)}.")
     else:
         answer(door, "", "It has no check that could be tried.")

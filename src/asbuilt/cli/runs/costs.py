@@ -25,8 +25,8 @@ class Expected(NamedTuple):
 
 def expected_by(past: Past, phases: int, depth: str) -> Expected:
     """Return the expected cost of a number of phases, and how each is proven."""
-    is_told = past.suite_s is not None or depth != "normal"
-    proof = depths.forecast(depths.depth_in(depth), past.suite_s) if is_told else ""
+    is_known = past.suite_s is not None or depth != "normal"
+    proof = depths.forecast(depths.depth_in(depth), past.suite_s) if is_known else ""
     return Expected(forecast(past.spent, phases), proof)
 
 

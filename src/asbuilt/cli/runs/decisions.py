@@ -178,7 +178,7 @@ def decide(door: Door, site: Site, asked: Approval, *, is_followed: bool = False
 
 def _say_here(door: Door, site: Site, asked: Approval, said: Said, note: str, *, is_followed: bool) -> None:
     pen = door.screen.err
-    outcome = told_of(site, give(door, site, asked.number, said, note or None), pen)
+    outcome = result_of(site, give(door, site, asked.number, said, note or None), pen)
     for row in outcome.rows[:1] if is_followed else outcome.rows:
         pen.line(row)
     if not is_followed:
@@ -213,7 +213,7 @@ class Told(NamedTuple):
             next_command(door, self.command)
 
 
-def told_of(site: Site, given: Given, pen: Pen) -> Told:
+def result_of(site: Site, given: Given, pen: Pen) -> Told:
     """Return the result of an answer: it counts, or what holds instead."""
     asked = given.asked
     if not given.counts and asked.answer == REVISED:

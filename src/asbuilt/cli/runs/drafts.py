@@ -19,7 +19,7 @@ from asbuilt.journal.queries.spending import past_of
 from asbuilt.pages.drafts import Change, Row, changes, summary_of
 from asbuilt.plan.reader import read
 from asbuilt.proof.projects.dependencies import allowances_in
-from asbuilt.proof.trying import told as told_of_checks
+from asbuilt.proof.trying import trial_summary
 from asbuilt.settings.running import chosen_for_runs
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def screen_of(door: Door, site: Site, asked: Approval, draft: Draft, pen: Pen) -
     for lead, words in _terms(door, site, draft):
         rows += _prose(pen, f"{lead:<9}", words)
     if draft.tried is not None:
-        rows += _prose(pen, "Checks   ", told_of_checks(draft.tried))
+        rows += _prose(pen, "Checks   ", trial_summary(draft.tried))
     if draft.changes:
         rows += [f"What differs from {printable(draft.since)}:", *change_rows(pen, draft.changes)]
     return rows

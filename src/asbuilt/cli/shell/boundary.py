@@ -42,7 +42,7 @@ def run(work: Callable[[], int | None], *, argv: Sequence[str], environ: Mapping
     return code
 
 
-def tell(pen: Pen, error: AsbuiltError) -> int:
+def report_error(pen: Pen, error: AsbuiltError) -> int:
     """Print what went wrong, why, and the next step. Return the error's exit code."""
     # `commands=False`: names of files and plans may contain backticks.
     first, *rest = pen.hanging("error: ", error.what, commands=False)
@@ -70,12 +70,12 @@ def _perform(
         code = work() or DONE
         pen_for(sys.stdout, environ=environ, plain=True, no_color=True).flush()
     except AsbuiltError as error:
-        code = tell(pen, error)
+        code = report_error(pen, error)
     except click.exceptions.NoArgsIsHelpError as error:
         _say(pen, error.format_message())
         code = USAGE
     except click.UsageError as error:
-        code = tell(pen, usage_wrong(error))
+        code = report_error(pen, usage_wrong(error))
     except (KeyboardInterrupt, click.Abort):
         _say(pen, "\nInterrupted.")
         code = INTERRUPTED
@@ -83,9 +83,9 @@ def _perform(
         left_alone = isinstance(error, BrokenPipeError) and _reader_is_gone(sys.stdout)
         denied = FileDenied.of(error) if isinstance(error, OSError) else None
         if isinstance(error, OSError) and error.errno in _FULL:
-            code = tell(pen, _disk_full(error))
+            code = report_error(pen, _disk_full(error))
         elif denied is not None:
-            code = tell(pen, denied)
+            code = report_error(pen, denied)
         else:
             code = DONE if left_alone else _crash(pen, error, argv=argv, environ=environ)
     return code

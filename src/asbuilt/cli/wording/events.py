@@ -89,7 +89,7 @@ class Line(NamedTuple):
     """False: bookkeeping that only a full log shows."""
 
 
-def told(entry: Entry) -> Line:
+def event_line(entry: Entry) -> Line:
     """Return the line of an event."""
     event = entry.event
     words = WORDS.get(type(event))

@@ -8,7 +8,7 @@ from typing import Final
 from asbuilt.cli.ui.words import by_whom
 from asbuilt.cli.wording.work import HASH, Words, said
 from asbuilt.events import runs, schedules
-from asbuilt.lifecycle.schedule.firing import deferral_min, deferrals_told
+from asbuilt.lifecycle.schedule.firing import deferral_min, is_deferral_shown
 from asbuilt.lifecycle.status.timeline import why_parked
 
 
@@ -38,7 +38,7 @@ def _deferred(event: schedules.ScheduleDeferred) -> Words:
     where = f"Phase {event.phase}" if event.phase != "-" else "A run"
     cadence = f"{deferral_min(event.number)}m"
     text = f"{where} already in progress, deferring. Backoff cadence now {cadence}."
-    return "DEFERRED", text, deferrals_told(event.number)
+    return "DEFERRED", text, is_deferral_shown(event.number)
 
 
 RUNS: Final = (

@@ -15,7 +15,7 @@ from asbuilt.flows.landing.commits import attempt_of, take
 from asbuilt.flows.run.accounts import account_of, learn
 from asbuilt.flows.run.approval import waivers_of
 from asbuilt.flows.run.briefs import brief_for
-from asbuilt.flows.run.drift import tell
+from asbuilt.flows.run.drift import record_drift
 from asbuilt.flows.run.environment import kept_for
 from asbuilt.flows.verification.judge import (
     Exhibits,
@@ -108,7 +108,9 @@ class Working:
         outside = around.keep_strayed(move.phase) if around and ended.ring == "none" else None
         event = attempt_ended(record, move, known, brief, [ended])
         drift = record.blobs.put_json(ended.drift) if ended.drift else None
-        self._tell(record, facts, brief, evolve(event, drift=drift, outside=outside), f"{key}/ended/{start}")
+        self._record_event(
+            record, facts, brief, evolve(event, drift=drift, outside=outside), f"{key}/ended/{start}"
+        )
 
     def converse(self, record: Record, facts: RunFacts, move: moves.Attempt, briefs: Sequence[Brief]) -> None:
         """Run the agents of an authoring stage in parallel, or wait for running ones; keep their outputs."""
@@ -130,9 +132,9 @@ class Working:
         )
         event = attempt_ended(record, move, known, failed, ended)
         output = record.blobs.put_json([result.says for result in ended])
-        self._tell(record, facts, failed, evolve(event, output=output), f"{key}/ended/{start}")
+        self._record_event(record, facts, failed, evolve(event, output=output), f"{key}/ended/{start}")
 
-    def _tell(self, record: Record, facts: RunFacts, brief: Brief, event: Event, key: str) -> None:
+    def _record_event(self, record: Record, facts: RunFacts, brief: Brief, event: Event, key: str) -> None:
         """Record how an agent ended, with what that means for its account."""
         account = account_of(self._rooms / record.run.run, brief.program.kind)
         chain = facts.chain_name
@@ -169,7 +171,7 @@ class Working:
         if ended.ending != "done":
             key = f"{phase.id}/{name}/ended/{ended.starts}"
             event = verifier_ended(record, phase.id, number, judged, brief, ended)
-            self._tell(record, facts, brief, event, key)
+            self._record_event(record, facts, brief, event, key)
             return
         if role == "test":
             tries = repeat(ended.tries)
@@ -179,14 +181,14 @@ class Working:
             tested = evolve(
                 verdict_given(phase.id, number, judgement), role=role, evidence=record.keep(tries)
             )
-            self._tell(record, facts, brief, tested, f"{phase.id}/{number}/tested")
+            self._record_event(record, facts, brief, tested, f"{phase.id}/{number}/tested")
             return
         verifying.exhibits.measure(ended.drift)
         weighed = _weighed(record, verifying, ended)
-        tell(record, phase.id, number, weighed, verifying.exhibits.measured)
+        record_drift(record, phase.id, number, weighed, verifying.exhibits.measured)
         judgement = _judged(record, verifying, ended, weighed.verdict)
         verdict = verdict_given(phase.id, number, judgement)
-        self._tell(record, facts, brief, verdict, f"{phase.id}/{number}/verdict")
+        self._record_event(record, facts, brief, verdict, f"{phase.id}/{number}/verdict")
 
     def verify_together(
         self, record: Record, repository: Repository, workspace: Workspace, facts: PlanFacts
@@ -201,10 +203,10 @@ class Working:
         )
         if ended.ending != "done":
             key = f"together/{name}/ended/{ended.starts}"
-            self._tell(record, facts, brief, unjudged(record, whole, brief, ended), key)
+            self._record_event(record, facts, brief, unjudged(record, whole, brief, ended), key)
             return
         judged = _judged(record, verifying, ended, _weighed(record, verifying, ended).verdict)
-        self._tell(record, facts, brief, judged, "together/judged")
+        self._record_event(record, facts, brief, judged, "together/judged")
 
     def _begin_verifier(
         self, record: Record, event: Event, key: str, name: str, judged: AttemptFacts

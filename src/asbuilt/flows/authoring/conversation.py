@@ -37,7 +37,7 @@ from asbuilt.lifecycle.authoring.facts import AuthoringFacts, DraftFacts, Handed
 from asbuilt.lifecycle.authoring.modes import EFFORTS
 from asbuilt.lifecycle.authoring.questions import asking
 from asbuilt.lifecycle.authoring.session import PLANS, state_of
-from asbuilt.lifecycle.authoring.stage_machine import progress, told_of
+from asbuilt.lifecycle.authoring.stage_machine import progress, shown_parts
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.turns import Turn, Yours
 from asbuilt.lifecycle.authoring.validators.promises import is_promised, promise_tag, without_promises
@@ -204,7 +204,7 @@ def asked_of(record: Record, staging: Staging, *, file: str = "") -> tuple[str, 
         ours.append(asking(staging.asks_left, is_interview=staging.is_interview))
     if session.stage is Stage.CRITIQUE and staging.rounds:
         context = [pair for pair in context if pair[0] != "plan"]
-        context += told_of(show(staging.rounds, session.plan))
+        context += shown_parts(show(staging.rounds, session.plan))
     return "\n\n".join(ours), (*context, *staging.said)
 
 

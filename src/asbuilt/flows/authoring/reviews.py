@@ -120,7 +120,7 @@ class Reviews:
         if asked is None:
             return
         try:
-            heard = self._heard(review, asked)
+            heard = self._queried(review, asked)
         except (AsbuiltError, OSError) as error:
             failed = LookFailed(str(error))
             if isinstance(error, AsbuiltError):
@@ -146,7 +146,7 @@ class Reviews:
                 reviews.end(session, review)
         return None
 
-    def _heard(self, review: Review, asked: _Asked) -> _Heard:
+    def _queried(self, review: Review, asked: _Asked) -> _Heard:
         """Query the forge; propose a new draft to the same reviewers first."""
         options = asked.run.options
         repository = open_repository(Path(options.checkout), agreed=options.programs or ())

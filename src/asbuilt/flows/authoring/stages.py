@@ -21,7 +21,7 @@ from asbuilt.lifecycle.approval import AGENT
 from asbuilt.lifecycle.authoring import stage_machine
 from asbuilt.lifecycle.authoring.facts import AuthoringFacts, name_of, names_of, role_of
 from asbuilt.lifecycle.authoring.modes import MODES, Mode
-from asbuilt.lifecycle.authoring.prompts import told
+from asbuilt.lifecycle.authoring.prompts import flaw_list
 from asbuilt.lifecycle.authoring.questions import Question, answer_to, questions_in, sketch_in
 from asbuilt.lifecycle.authoring.session import PLANS, Session, read_session
 from asbuilt.lifecycle.authoring.session import Record as Handed
@@ -226,10 +226,10 @@ class Staging:
                     left_out=tuple(left_out),
                 )
             case stage_machine.Refuse(_, flaws):
-                why, kept = shortened(told(flaws), _WHY), self._record.blobs.put_json(flaws)
+                why, kept = shortened(flaw_list(flaws), _WHY), self._record.blobs.put_json(flaws)
                 return judged(outcome="refused", flaws=kept, why=why)
             case stage_machine.GiveUp(_, flaws):
-                return judged(outcome="gave_up", why=shortened(told(flaws), _WHY))
+                return judged(outcome="gave_up", why=shortened(flaw_list(flaws), _WHY))
             case _:
                 assert_never(move)
 

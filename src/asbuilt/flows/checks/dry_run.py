@@ -25,7 +25,7 @@ from asbuilt.proof.trying import (
     not_tried,
     parse_only,
     to_try,
-    told,
+    trial_summary,
     tried_from,
 )
 
@@ -171,7 +171,7 @@ def keep_tried(
 ) -> None:
     """Record the dry run of a draft, for the approver."""
     rows = blobs.put_json([trial.plain for trial in tried])
-    event = DraftTried(number=revision.number, rows=rows, told=told(tried))
+    event = DraftTried(number=revision.number, rows=rows, told=trial_summary(tried))
     append(session, address, event, key=_key(revision), actor=ACTOR, run=revision.run)
 
 

@@ -38,7 +38,7 @@ class Surroundings:
 
     def keep_strayed(self, phase: str) -> str | None:
         """Keep the changes since the phase's first agent started; None if there are none."""
-        digest = self._record.told(AttemptBegun, f"{phase}/1/begun/1").before
+        digest = self._record.event(AttemptBegun, f"{phase}/1/begun/1").before
         if digest is None:
             return None
         before, now = self._record.blobs.get_json(digest), self._now()
@@ -57,7 +57,7 @@ class Surroundings:
 
     def _now(self) -> dict[str, dict[str, str]]:
         # In a sandbox, an agent cannot change the user's checkout.
-        is_open = self._record.told(RunStarted, "started").ring == "none"
+        is_open = self._record.event(RunStarted, "started").ring == "none"
         return {
             "ours": reach(self._repository, self._workspace, self._record.run.run),
             "shared": under_way(self._repository) if is_open else {},

@@ -67,7 +67,7 @@ class Tidings:
         self._news = threading.Condition()
         self._stopped: frozenset[str] = frozenset()
 
-    def hear(self, runs: Iterable[str]) -> None:
+    def notify(self, runs: Iterable[str]) -> None:
         """Update the runs that have to stop; wake every waiting thread if there is a new one."""
         stopped = frozenset(runs)
         with self._news:

@@ -31,7 +31,7 @@ class Taking:
         self._offer = offer
         self._org = org
         self._lost_s = lost_s
-        self._told: frozenset[str] | None = None
+        self._reported: frozenset[str] | None = None
 
     def find(self, session: Session) -> list[Segment]:
         """List what this worker may take now."""
@@ -49,11 +49,11 @@ class Taking:
         """Take segments, each unless another worker has taken it, and register what this worker offers."""
         offer = self._offer()
         words = frozenset() if offer is None else offer.words
-        if words != self._told:
+        if words != self._reported:
             with self._store.write() as session:
                 slots = 0 if offer is None else self._engine.slots
                 fleet.offer(session, self._org, self._engine.worker, labels=words, slots=slots)
-            self._told = words
+            self._reported = words
         if found:
             self._engine.prepare(found, now)
         for segment in found:

@@ -131,7 +131,7 @@ class Worker:
             self._ask_again()
         with self.store.read() as session:
             now, asked = session.now, segments.asked(session, self.org, machine=self.machine)
-            self.flow.tidings.hear(runs.stopped(session, self.org))
+            self.flow.tidings.notify(runs.stopped(session, self.org))
             goes_on = is_last_wanted and segments.goes_on(
                 session, self.org, self.engine.worker, machine=self.machine
             )

@@ -35,7 +35,7 @@ def compare(
     """Record which pending phases the plan has changed since, and which sign-offs are needed."""
     run, wanted = record.run, _intents(document)
     frozen = {
-        work: record.told(PhaseBegun, f"{work.phase}/begun", run=work.run).intent or ""
+        work: record.event(PhaseBegun, f"{work.phase}/begun", run=work.run).intent or ""
         for work in facts.pending
     }
     by_remark = sign_offs(record, facts.pending, frozen)
@@ -66,7 +66,7 @@ def sign_offs(record: Record, works: Iterable[Work], intents: Mapping[Work, str]
     """List what needs a sign-off in some proven phases."""
     found = []
     for work in works:
-        kept = record.told(PhaseProven, f"{work.phase}/proven", run=work.run).remarks
+        kept = record.event(PhaseProven, f"{work.phase}/proven", run=work.run).remarks
         for group in asked_about(kept_remarks(record, kept)):
             question = f"sign off {words_of(group)}"[:_QUESTION]
             item = _key(intents[work], group).item

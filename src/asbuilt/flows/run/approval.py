@@ -146,6 +146,6 @@ def kept_waived(record: Record, digest: str | None) -> tuple[Waived, ...]:
 def waived_in(record: Record, works: Sequence[Work | Landed]) -> dict[str, tuple[Waived, ...]]:
     """Return the waived items of some proven phases, by phase."""
     digests = {
-        work.phase: record.told(PhaseProven, f"{work.phase}/proven", run=work.run).waived for work in works
+        work.phase: record.event(PhaseProven, f"{work.phase}/proven", run=work.run).waived for work in works
     }
     return {phase: kept_waived(record, digest) for phase, digest in digests.items() if digest}

@@ -77,7 +77,7 @@ def planner_brief(  # noqa: PLR0913 - a planner has these parts
         overall_s=overall_s(record, facts),
         script=Path(options.script) if options.script else None,
         # A run that started in a sandbox requires it to the end; a start without one was agreed to.
-        ring_required=record.told(RunStarted, "started").ring != "none",
+        ring_required=record.event(RunStarted, "started").ring != "none",
         opened=opened(options),
     )
 

@@ -74,7 +74,7 @@ def _shown(record: Record, phase: Phase, shown: Iterable[Evidence]) -> Shown:
     return Shown(outputs, sum(suites) if suites else None)
 
 
-def tell(record: Record, phase: str, number: int, weighed: Weighed, measured: Measured) -> None:
+def record_drift(record: Record, phase: str, number: int, weighed: Weighed, measured: Measured) -> None:
     """Record what was found about the numbers of an attempt, if anything."""
     if not any(claim.off_pct for claim in measured.numbers) and not measured.notes:
         return
@@ -131,7 +131,8 @@ def keep_corrections(record: Record, phase: Phase, attempt: AttemptFacts) -> str
 def corrected_in(record: Record, works: Sequence[Work | Landed]) -> Mapping[str, tuple[Correction, ...]]:
     """Return the corrections of some proven phases, by phase."""
     digests = {
-        work.phase: record.told(PhaseProven, f"{work.phase}/proven", run=work.run).corrected for work in works
+        work.phase: record.event(PhaseProven, f"{work.phase}/proven", run=work.run).corrected
+        for work in works
     }
     return {
         phase: tuple(Correction(*row) for row in record.blobs.get_json(digest))

@@ -98,9 +98,9 @@ class Record(Struct, frozen=True, kw_only=True):
             found = self.find(kind, _revised(name, revision), run=of.run)
             if found is not None:
                 return found
-        return self.told(kind, name, run=run)
+        return self.event(kind, name, run=run)
 
-    def told(self, kind: type[_Kind], key: str, *, run: str | None = None) -> _Kind:
+    def event(self, kind: type[_Kind], key: str, *, run: str | None = None) -> _Kind:
         """Return an event of this run, or of another run of its plan, by its key."""
         event = self.find(kind, key, run=run)
         if event is None:
@@ -108,7 +108,7 @@ class Record(Struct, frozen=True, kw_only=True):
         return event
 
     def find(self, kind: type[_Kind], key: str, *, run: str | None = None) -> _Kind | None:
-        """Return an event by its key, as `told` does; None if it was not written."""
+        """Return an event by its key, as `event` does; None if it was not written."""
         found = self._found(key, run or self.run.run)
         return found.event if found is not None and isinstance(found.event, kind) else None
 
@@ -143,7 +143,7 @@ class Record(Struct, frozen=True, kw_only=True):
 
     def frozen_plan(self, phase_id: str, *, run: str | None = None) -> Plan:
         """Return the whole plan as it was when a phase was frozen."""
-        text = self.blobs.get(self.told(PhaseBegun, f"{phase_id}/begun", run=run).text)
+        text = self.blobs.get(self.event(PhaseBegun, f"{phase_id}/begun", run=run).text)
         return _read(text, ui_patterns=self.run.options.ui or ())
 
     def reopens_at(self, ended: Result, overloads: int) -> str | None:
@@ -157,7 +157,7 @@ class Record(Struct, frozen=True, kw_only=True):
 
     def author(self) -> Person:
         """Return the author of the outcome commits, as git reported it when the run started."""
-        name, email, at = self.told(RunStarted, "started").author or ("", "", self.run.at)
+        name, email, at = self.event(RunStarted, "started").author or ("", "", self.run.at)
         return Person(name=name, email=email, at=datetime.fromisoformat(at))
 
     def suites(self) -> dict[str, Suite]:
@@ -177,12 +177,12 @@ class Record(Struct, frozen=True, kw_only=True):
 
     def shown(self) -> list[Evidence]:
         """Return all evidence of this run, in order."""
-        kept = filter(None, (getattr(event, "evidence", None) for event in self._all_told()))
+        kept = filter(None, (getattr(event, "evidence", None) for event in self._all_events()))
         return [evidence_from(row) for digest in kept for row in self.blobs.get_json(digest)]
 
     def noticed(self, of: str) -> str | None:
         """Return the digest of this run's remarks on a change, by the digest of what they depend on."""
-        checks = (event for event in self._all_told() if isinstance(event, ChecksDone))
+        checks = (event for event in self._all_events() if isinstance(event, ChecksDone))
         return next((event.remarks for event in checks if event.inspected == of), None)
 
     def baselines(self, tree: str, suite: str = TESTS) -> list[Counts]:
@@ -203,7 +203,7 @@ class Record(Struct, frozen=True, kw_only=True):
                 ]
         return [counts for counts in found if counts is not None]
 
-    def _all_told(self) -> list[Event]:
+    def _all_events(self) -> list[Event]:
         with self.store.read() as session:
             every = whole_history(session, self.run.address)
             return [entry.event for entry in every if entry.run == self.run.run]

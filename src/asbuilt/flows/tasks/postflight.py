@@ -215,7 +215,7 @@ def fail(session: Session, run: Run, kind: str, message: str, *, checkpoint: str
 def post(record: Record) -> None:
     """Settle the task in the ledger: status, link and counter in one transaction."""
     run, order = record.run, record.run.options.ordered
-    judged = record.told(TaskJudged, f"{order.operation}/judged")
+    judged = record.event(TaskJudged, f"{order.operation}/judged")
     artifact = Artifact(order.operation, judged.path, judged.summary)
     with record.store.write() as session:
         tasks.hold(session, run.org, run.repo)
@@ -243,7 +243,7 @@ class _Files(Struct, frozen=True):
     def build(self, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
         """Put the files onto a tip, as one commit with nothing else."""
         run, order = self.record.run, self.order
-        text = self.record.told(TaskJudged, f"{order.operation}/judged").text
+        text = self.record.event(TaskJudged, f"{order.operation}/judged").text
         message = commits.message_for(
             f"task {order.number}: {_SUBJECTS.get(order.operation, _SUBJECT)}",
             Session=session_of(run),
@@ -297,9 +297,9 @@ def _leave(record: Record, error: AsbuiltError) -> None:
 
 def land(record: Record, repository: Repository, facts: TaskRunFacts, room: Path) -> None:
     """Commit the files of the task, and write views in place that cannot be committed."""
-    run, options, tell = record.run, record.run.options, partial(_say, record)
+    run, options, write = record.run, record.run.options, partial(_say, record)
     mover = Mover(
-        repository=repository, run=run.run, branch=options.branch, room=room, say=tell, hold=record.hold
+        repository=repository, run=run.run, branch=options.branch, room=room, say=write, hold=record.hold
     )
     record.hold()
     try:
@@ -313,4 +313,4 @@ def land(record: Record, repository: Repository, facts: TaskRunFacts, room: Path
     except AsbuiltError as error:
         if trouble_in(error) is not None:
             raise
-        tell(LandingRefused(what=error.what, why=error.why, next=error.next_step), "refused")
+        write(LandingRefused(what=error.what, why=error.why, next=error.next_step), "refused")

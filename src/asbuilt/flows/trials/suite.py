@@ -19,7 +19,7 @@ from asbuilt.proof.change.infrastructure import is_cache
 from asbuilt.proof.projects.index import below, is_within
 from asbuilt.proof.runners import Call, Runner, failing_fast, narrowed, only, real_argv, reporting, runner_of
 from asbuilt.proof.suites.places import Role, is_in_tests, is_test_code, is_test_file, role_of
-from asbuilt.proof.trials.canaries import Canary, Sung, canaries, heard, no_canary
+from asbuilt.proof.trials.canaries import Canary, Sung, canaries, canary_state, no_canary
 from asbuilt.proof.trials.depth import Trial
 from asbuilt.proof.trials.emptied import sorted_out, word_of
 from asbuilt.proof.trials.new_tests import Compared, added_names, compared, names_any, without_checks
@@ -235,7 +235,7 @@ class Trials:
         if call is None or not made:
             return Sung("", None, no_canary(runner, can_narrow=call is not None))
         ran = self.rerun(suite, made, call=call)
-        found = heard(canary, len(made), ran.ended.exit_code, ran.counts)
+        found = canary_state(canary, len(made), ran.ended.exit_code, ran.counts)
         return Sung(canary.name, found, f"canaries ({runner}): {found.why}")
 
     def compare(self, suite: Ran, counts: Counts, allowance: Allowance) -> Compared:

@@ -182,7 +182,7 @@ def all_exhibits(
 ) -> Exhibits:
     """Return what all of them have to show: the diff from the first one's base, and the last checks."""
     last = AttemptFacts(
-        0, "verify", commit=works[-1].commit, evidence=record.told(TogetherDone, "together").evidence
+        0, "verify", commit=works[-1].commit, evidence=record.event(TogetherDone, "together").evidence
     )
     since = base_of(repository, works[0].commit)
     return Exhibits(record, repository, PhaseFacts(WHOLE, attempts=[last]), 0, shown=shown, since=since)

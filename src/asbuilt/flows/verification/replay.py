@@ -105,7 +105,7 @@ class Replay:
         if last.items is not None:
             moved = replace(phase, attempts=[replace(last, commit=commit)])
             exhibits = Exhibits(record, repository, moved, last.number, shown=now)
-            judged = record.told(VerdictGiven, f"{phase.id}/{last.number}/verdict")
+            judged = record.event(VerdictGiven, f"{phase.id}/{last.number}/verdict")
             yield from self._verdict(phase_matter(record, phase.id), exhibits, judged)
 
     def _of_all(self) -> Iterator[Again]:
@@ -118,10 +118,10 @@ class Replay:
         frozen = [record.frozen(work.phase, run=work.run)[0] for work in works]
         checks = dict.fromkeys(check.command for phase in frozen for check in phase.checks)
         now = self._proving.prove(tree_of(self._repository, commit), [*checks], anew=True)
-        yield from checks_again(self._shown(record.told(TogetherDone, "together").evidence), now)
+        yield from checks_again(self._shown(record.event(TogetherDone, "together").evidence), now)
         exhibits = all_exhibits(record, self._repository, works, shown=now)
         yield from self._verdict(
-            all_matter(record, works), exhibits, record.told(TogetherJudged, "together/judged")
+            all_matter(record, works), exhibits, record.event(TogetherJudged, "together/judged")
         )
 
     def _verdict(self, matter: Matter, exhibits: Exhibits, judged: Judged) -> Iterator[Again]:

@@ -45,7 +45,7 @@ class Remote(Struct, frozen=True, kw_only=True):
     def tip(self, branch: str) -> str | None:
         """Return the remote tip of a branch, or None if it does not exist."""
         ref = check_branch(branch)
-        said = self._told("read", "ls-remote", "--quiet", "--", self.url, ref)
+        said = self._run("read", "ls-remote", "--quiet", "--", self.url, ref)
         for line in said.splitlines():
             commit, _, name = line.partition("\t")
             if name == ref:
@@ -59,7 +59,7 @@ class Remote(Struct, frozen=True, kw_only=True):
         commit = self.tip(branch)
         if commit is None:
             return None
-        self._told(
+        self._run(
             "read", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
             "--recurse-submodules=no", "--", self.url, ref,
         )  # fmt: skip
@@ -73,13 +73,13 @@ class Remote(Struct, frozen=True, kw_only=True):
 
     def listed(self, *patterns: str) -> dict[str, str]:
         """Return the remote refs that match patterns: name to object."""
-        said = self._told("read", "ls-remote", "--quiet", "--refs", "--", self.url, *patterns)
+        said = self._run("read", "ls-remote", "--quiet", "--refs", "--", self.url, *patterns)
         return {ref: at for at, _, ref in (line.partition("\t") for line in said.splitlines())}
 
     def fetch_refs(self, refs: Mapping[str, str]) -> None:
         """Fetch remote refs, each to a ref here, which it replaces."""
         if refs:
-            self._told(
+            self._run(
                 "read", "fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance",
                 "--recurse-submodules=no", "--", self.url, *(f"+{ref}:{here}" for ref, here in refs.items()),
             )  # fmt: skip
@@ -88,7 +88,7 @@ class Remote(Struct, frozen=True, kw_only=True):
         """Set remote refs to objects and delete others, all or none, if they are as `known`."""
         every = {**refs, **dict.fromkeys(gone, "")}
         leases = [f"--force-with-lease={ref}:{known.get(ref, '')}" for ref in every]
-        self._told(
+        self._run(
             "change", "push", "--quiet", "--atomic", "--no-verify", "--no-follow-tags", "--no-signed",
             "--recurse-submodules=no", *leases, "--", self.url, *(f"{at}:{ref}" for ref, at in every.items()),
         )  # fmt: skip
@@ -110,7 +110,7 @@ class Remote(Struct, frozen=True, kw_only=True):
         if found != expected:
             return BranchMoved(branch=branch, expected=expected, found=found)
         try:
-            self._told(
+            self._run(
                 "change", "push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed",
                 "--recurse-submodules=no", f"--force-with-lease={ref}:{expected or ''}", "--",
                 self.url, f"{commit or ''}:{ref}",
@@ -126,7 +126,7 @@ class Remote(Struct, frozen=True, kw_only=True):
             raise
         return done
 
-    def _told(self, doing: str, *argv: str) -> str:
+    def _run(self, doing: str, *argv: str) -> str:
         try:
             return self._git().said(*argv).line
         except GitFailed as error:

@@ -16,7 +16,7 @@ from asbuilt.events.phases import PhaseBegun, PhaseProven
 from asbuilt.journal.encoding.codec import whole
 from asbuilt.journal.events import history, numbered
 from asbuilt.lifecycle.kinds import Facts, begin
-from asbuilt.lifecycle.run.fold import hear
+from asbuilt.lifecycle.run.fold import fold_entries
 from asbuilt.lifecycle.run.money import Spent, used_in
 from asbuilt.lifecycle.status.standing import Standing, fold_plan
 
@@ -50,16 +50,16 @@ class PlanFold:
         self.places: dict[tuple[str | None, str], array[int]] = {}
         """Numbers of the events of each phase of a run; those without a phase are under ""."""
 
-    def hear(self, entries: list[Entry]) -> None:
+    def add(self, entries: list[Entry]) -> None:
         """Fold further events, in order."""
         self.standing = fold_plan(entries, self.standing)
         for _, facts in self.facts.values():
-            hear(facts, entries)
+            fold_entries(facts, entries)
         for entry in entries:
-            self._hear(entry)
+            self._add(entry)
         self.last = entries[-1]
 
-    def _hear(self, entry: Entry) -> None:
+    def _add(self, entry: Entry) -> None:
         event = entry.event
         self.places.setdefault((entry.run, phase_of(event) or ""), array("L")).append(entry.seq)
         used = used_in(event)
@@ -92,7 +92,7 @@ class Folds:
                     fold, pages = PlanFold(), self._pages(session, address, 0)
             self._add(session, fold, runs)
             for page in filter(None, pages):
-                fold.hear(page)
+                fold.add(page)
             self._kept[address] = fold
             if len(self._kept) > _PLANS:
                 del self._kept[next(iter(self._kept))]
@@ -126,7 +126,7 @@ class Folds:
             return
         for page in self._pages(session, added[0][0].address, 0, until=fold.last.seq):
             for _, facts in added:
-                hear(facts, page)
+                fold_entries(facts, page)
 
     def _pages(
         self, session: Session, address: Address, after: int, *, until: int = _LAST

@@ -58,7 +58,7 @@ def claim(session: Session, org: str, account: str, *, chain: str) -> bool:
     return True
 
 
-def tell(session: Session, org: str, account: str, key: str) -> bool:
+def notifies(session: Session, org: str, account: str, key: str) -> bool:
     """Return whether the wait with a key notifies the user: only the first wait for a breaker does.
 
     The next change of the breaker wakes the segment that this transaction plans.

@@ -12,8 +12,7 @@ from asbuilt.events.authoring import StageJudged
 from asbuilt.events.event import Entry, Event, phase_of
 from asbuilt.events.plans import DraftWritten
 from asbuilt.events.runs import RunStarted
-from asbuilt.lifecycle.approval import Drafts, Rewrite, next_step
-from asbuilt.lifecycle.approval import hear as fold_draft
+from asbuilt.lifecycle.approval import Drafts, Rewrite, fold_draft, next_step
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.run.facts import PhaseFacts, RunFacts
 
@@ -104,7 +103,7 @@ class AuthoringFacts(RunFacts):
         super().take(options)
         self.draft.slug, self.draft.in_conversation = options.slug, options.is_in_conversation
 
-    def hear(self, entry: Entry) -> None:
+    def fold(self, entry: Entry) -> None:
         """Fold an event about the stages, the draft or the answers."""
         draft, event = self.draft, entry.event
         match event:
@@ -114,7 +113,7 @@ class AuthoringFacts(RunFacts):
                 stage = self.phases[event.phase]
                 stage.begun, stage.begun_at = True, stage.begun_at or entry.at
             case StageJudged():
-                _hear_judged(self, event)
+                _record_judged(self, event)
             case DraftWritten():
                 draft.finished = draft.reopened_at = None
             case ApprovalAnswered():
@@ -142,7 +141,7 @@ def title_of(name: str) -> str:
     return _TITLES[Stage(name.partition("-")[0])]
 
 
-def _hear_judged(facts: AuthoringFacts, event: StageJudged) -> None:
+def _record_judged(facts: AuthoringFacts, event: StageJudged) -> None:
     draft, name = facts.draft, event.phase
     draft.judged[name] = event.number
     match event.outcome:

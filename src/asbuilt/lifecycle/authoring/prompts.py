@@ -91,7 +91,7 @@ def instruction(stage: Stage, options: Options, *, is_final: bool = False, deman
             assert_never(stage)
 
 
-def told(flaws: Iterable[Flaw]) -> str:
+def flaw_list(flaws: Iterable[Flaw]) -> str:
     """List the flaws of a refused output for the next attempt."""
     return "\n".join(
         f"- {flaw.what}: found {flaw.found}; needed: {flaw.needed}. For example: {flaw.example}"

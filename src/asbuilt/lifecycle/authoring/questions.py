@@ -61,7 +61,7 @@ def asking(most: int, *, is_interview: bool = False) -> str:
 
 def sketch_in(output: str) -> str:
     """Return the plan so far that an output has before its questions; empty if it has none."""
-    return "" if _told(output) is None else _parted(output)[0]
+    return "" if _question_rows(output) is None else _parted(output)[0]
 
 
 def questions_in(
@@ -71,7 +71,7 @@ def questions_in(
 
     An interview grows its plan, so questions without the plan so far are a flaw, too.
     """
-    rows = _told(output)
+    rows = _question_rows(output)
     if rows is None:
         return None
     if not most:
@@ -105,7 +105,7 @@ def answer_to(question: str, answer: str, note: str) -> str:
     return f"{ask}\n{said}"
 
 
-def _told(output: str) -> list[Any] | None:
+def _question_rows(output: str) -> list[Any] | None:
     try:
         value = json.loads(_parted(output)[1])
     except (ValueError, RecursionError):

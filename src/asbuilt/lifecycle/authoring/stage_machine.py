@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from msgspec import structs
 from msgspec.structs import replace
 
-from asbuilt.lifecycle.authoring.prompts import instruction, perspective, told
+from asbuilt.lifecycle.authoring.prompts import flaw_list, instruction, perspective
 from asbuilt.lifecycle.authoring.session import PLANS, ExitReason, Record, Session
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.validators.demands import DEMANDS, Demands
@@ -209,7 +209,7 @@ def _ask(session: Session, around: Surroundings) -> Ask:
             )
             parts.append(Part("principles", "\n".join(listed), is_ours=False))
     if session.refused:
-        parts.append(Part("refusal", told(session.refused[-1]), is_ours=False))
+        parts.append(Part("refusal", flaw_list(session.refused[-1]), is_ours=False))
     parts.append(Part("prompt", session.prompt, is_ours=False))
     # Without an explore stage, the first stage explores.
     explores = stage is Stage.EXPLORE if Stage.EXPLORE in session.options.stages else not session.records
@@ -274,7 +274,7 @@ def earlier_in(rounds: Sequence[Round], plan: str) -> list[str]:
     return [standing.id for standing in show(rounds, plan).open]
 
 
-def told_of(shown: Shown) -> list[tuple[str, str]]:
+def shown_parts(shown: Shown) -> list[tuple[str, str]]:
     """Return what a critic sees from round 2 on: changed parts with line numbers, and open findings."""
     parts = [
         (

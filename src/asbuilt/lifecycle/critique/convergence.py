@@ -117,7 +117,7 @@ def fold(rounds: Sequence[Round]) -> tuple[Standing, ...]:
                 known.append(Standing(name, finding, (finding.text,), (number,), state))
             else:
                 known[at] = _merged(known[at], finding, number, is_bar=is_bar)
-        _hear_answers(known, rounds[:number])
+        _record_answers(known, rounds[:number])
     return tuple(known)
 
 
@@ -174,7 +174,7 @@ def _moved(standing: Standing, old: Outline, new: Outline) -> Standing:
     return standing._replace(finding=finding._replace(anchor=follow(finding.anchor, old, new)))
 
 
-def _hear_answers(known: list[Standing], rounds: Sequence[Round]) -> None:
+def _record_answers(known: list[Standing], rounds: Sequence[Round]) -> None:
     """Resolve findings answered with text that changed since; findings of this round stay open."""
     newest = rounds[-1]
     if not _counts(rounds):

@@ -234,7 +234,7 @@ class _Reading:
                     needed = "FAIL for a principle with a material finding"
                     self.refuse(what, "PASS and a material finding", needed, EXAMPLE)
                 cited = self._cited(row.get("evidence", []), what)
-                evidence = tuple(citation for citation in cited if self._tells(citation))
+                evidence = tuple(citation for citation in cited if self._is_evidence(citation))
                 return Judgement(principle, Outcome.PASS if evidence else Outcome.NOT_JUDGED, evidence), found
             case other:
                 self.refuse(what, other, "PASS or FAIL", '"verdict": "FAIL"')
@@ -331,7 +331,7 @@ class _Reading:
     def _is_file(self, path: str) -> bool:
         return path.removeprefix("./") in self.files
 
-    def _tells(self, citation: Citation) -> bool:
+    def _is_evidence(self, citation: Citation) -> bool:
         """Return whether a citation can be evidence; a heading cannot."""
         if isinstance(citation, FileLine):
             return True

@@ -16,13 +16,13 @@ from asbuilt.events.runs import ReportWritten, RunHastened, RunStarted
 from asbuilt.lifecycle.pull_request.facts import (
     REPAIRS,
     PullFacts,
-    hear_pull,
+    fold_pull,
     look_again,
     pull_in,
     start_over,
 )
 from asbuilt.lifecycle.run.facts import PhaseFacts
-from asbuilt.lifecycle.run.landing_state import LandingState, hear_landing
+from asbuilt.lifecycle.run.landing_state import LandingState, fold_landing
 from asbuilt.lifecycle.run.proving import ProvingFacts
 
 if TYPE_CHECKING:
@@ -120,12 +120,12 @@ class DeliveryFacts(ProvingFacts):
         self.hold, self.way, self.pull = options.holds, options.landing, pull_in(options)
         self.issues = () if options.kind == "undo" else options.issues
 
-    def hear(self, entry: Entry) -> None:
+    def fold(self, entry: Entry) -> None:
         """Fold an event about proven work."""
-        super().hear(entry)
+        super().fold(entry)
         event = entry.event
-        hear_pull(self.pull, event)
-        hear_landing(self.landing, event)
+        fold_pull(self.pull, event)
+        fold_landing(self.landing, event)
         match event:
             case RunStarted():
                 self.branch_at = event.branch_at

@@ -14,7 +14,7 @@ from asbuilt.events.phases import PhaseForked, PhaseJoined, PhaseMerged, PhasePr
 from asbuilt.events.runs import RunStarted
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Work
 from asbuilt.lifecycle.run.facts import MERGE, WHOLE, AttemptFacts, ChainFacts, PhaseFacts
-from asbuilt.lifecycle.run.fold import hear_verifier, hear_verifying
+from asbuilt.lifecycle.run.fold import fold_verifier, fold_verifying
 from asbuilt.plan.needs import may_start
 
 if TYPE_CHECKING:
@@ -142,9 +142,9 @@ class PlanFacts(DeliveryFacts):
         super().take(options)
         self.mode, self.lane_limit = options.mode, value_or(options.lanes, 1)
 
-    def hear(self, entry: Entry) -> None:
+    def fold(self, entry: Entry) -> None:
         """Fold an event about phases and lanes."""
-        super().hear(entry)
+        super().fold(entry)
         event = entry.event
         match event:
             case RunStarted():
@@ -156,25 +156,25 @@ class PlanFacts(DeliveryFacts):
                 self.works.append(Work(proven.id, self.run, event.commit))
                 self.ready = [ready for ready in self.ready if ready != event.phase]
             case PhaseForked():
-                _hear_fork(self, event)
+                _record_fork(self, event)
             case PhaseJoined():
                 self.lanes[event.phase].joined, self.code = event, event.code
                 others = [ready for ready in self.ready if ready != event.phase]
                 self.ready = [*others, *([event.phase] if event.state == "ready" else [])]
             case PhaseMerged():
-                _hear_merge(self, event, entry.at)
+                _record_merge(self, event, entry.at)
             case TogetherDone():
                 self.together, self.apart, self.broken = event.outcome, event.failures, event.broken
             case TogetherJudging():
-                hear_verifying(self, self.whole, WHOLE)
+                fold_verifying(self, self.whole, WHOLE)
             case TogetherUnjudged():
-                hear_verifier(self.whole, event)
+                fold_verifier(self.whole, event)
             case TogetherJudged():
                 self.whole.verdict, self.whole.items = event.outcome, event.items
                 self.whole.judged, self.whole.verifier_starts = event.failures, 0
 
 
-def _hear_fork(facts: PlanFacts, event: PhaseForked) -> None:
+def _record_fork(facts: PlanFacts, event: PhaseForked) -> None:
     """Open a lane; one that was opened before gets another workspace, on its new base."""
     before = facts.chains.get(event.phase)
     facts.chains[event.phase] = ChainFacts(moves=0 if before is None else before.moves + 1)
@@ -182,7 +182,7 @@ def _hear_fork(facts: PlanFacts, event: PhaseForked) -> None:
     facts.ready = [ready for ready in facts.ready if ready != event.phase]
 
 
-def _hear_merge(facts: PlanFacts, event: PhaseMerged, at: str) -> None:
+def _record_merge(facts: PlanFacts, event: PhaseMerged, at: str) -> None:
     """Add a merge as an attempt: it has the merged one's verdict and remarks; its checks run again."""
     phase = facts.phases[event.phase]
     merged = next(earlier for earlier in phase.attempts if earlier.number == event.of)

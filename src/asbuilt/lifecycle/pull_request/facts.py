@@ -61,7 +61,7 @@ def pull_in(options: RunOptions) -> PullFacts:
     )
 
 
-def hear_pull(pull: PullFacts, event: Event) -> None:
+def fold_pull(pull: PullFacts, event: Event) -> None:
     """Fold one event of a landing by pull request."""
     match event:
         case pulls.PullSeen():

@@ -253,8 +253,8 @@ class RunFacts(Struct):
         self.sandbox_required = options.requires_sandbox
         self.caps, self.window = caps_in(options), window_in(options.between)
 
-    def hear(self, entry: Entry) -> None:
-        """Fold an event of this kind of run; `run.fold.hear` has folded what all kinds share."""
+    def fold(self, entry: Entry) -> None:
+        """Fold an event of this kind of run; `run.fold.record` has folded what all kinds share."""
 
     @property
     def spent(self) -> Spent:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 
-def hear(facts: RunFacts, entries: Iterable[Entry]) -> None:
+def fold_entries(facts: RunFacts, entries: Iterable[Entry]) -> None:
     """Fold the events of one run, in order."""
     for entry in entries:
         event = entry.event
@@ -33,28 +33,28 @@ def hear(facts: RunFacts, entries: Iterable[Entry]) -> None:
             facts.costs |= dict([used])
         chain = facts.chain_of(event)
         if isinstance(event, runs.TroubleMet | runs.RunParked):
-            _hear_wait(chain, event, entry.at)
+            _record_wait(chain, event, entry.at)
         elif isinstance(event, runs.RunTakenOver):
             chain.moves += 1
-            _hear_moved(facts, phase_of(event))
+            _record_moved(facts, phase_of(event))
         elif not isinstance(event, runs.AttentionCalled):
             # Every other event is progress of its chain.
             chain.troubles, chain.retry_at = 0, None
             chain.wait = chain.wait if isinstance(event, WAITS_ON) else None
             chain.failed = last_failed(chain.failed, event)
-            _hear(facts, event, entry.at)
-            facts.hear(entry)
+            _record(facts, event, entry.at)
+            facts.fold(entry)
         # A run works while one of its chains does.
         if facts.is_work(event) and (
             facts.is_waiting or not isinstance(event, runs.TroubleMet | runs.RunParked)
         ):
-            facts.time.hear(entry)
+            facts.time.fold(entry)
 
 
-def _hear(facts: RunFacts, event: Event, at: str) -> None:
+def _record(facts: RunFacts, event: Event, at: str) -> None:
     match event:
         case runs.RunStarted():
-            _hear_start(facts, event)
+            _record_start(facts, event)
         case ApprovalAsked():
             facts.approvals.setdefault(event.key, None)
         case ApprovalAnswered():
@@ -68,10 +68,10 @@ def _hear(facts: RunFacts, event: Event, at: str) -> None:
             facts.reason, facts.code = event.reason, event.code
             facts.next_step, facts.other = event.next, event.other
         case _:
-            _hear_phase(facts, event, at)
+            _record_phase(facts, event, at)
 
 
-def _hear_start(facts: RunFacts, event: runs.RunStarted) -> None:
+def _record_start(facts: RunFacts, event: runs.RunStarted) -> None:
     facts.started, facts.base = True, event.base
     facts.done_before = frozenset(event.done)
     facts.phases = {
@@ -81,7 +81,7 @@ def _hear_start(facts: RunFacts, event: runs.RunStarted) -> None:
     facts.ring, facts.ring_agreed = event.ring, event.ring_agreed
 
 
-def _hear_wait(chain: ChainFacts, event: runs.TroubleMet | runs.RunParked, at: str) -> None:
+def _record_wait(chain: ChainFacts, event: runs.TroubleMet | runs.RunParked, at: str) -> None:
     """Record a wait; a wait is no progress."""
     chain.wait, chain.parked_at = event, at
     if isinstance(event, runs.TroubleMet):
@@ -89,7 +89,7 @@ def _hear_wait(chain: ChainFacts, event: runs.TroubleMet | runs.RunParked, at: s
         chain.trouble_next = event.next
 
 
-def _hear_phase(facts: RunFacts, event: Event, at: str) -> None:
+def _record_phase(facts: RunFacts, event: Event, at: str) -> None:
     name = phase_of(event)
     phase = None if name is None else facts.find(name)
     if phase is None:
@@ -103,16 +103,16 @@ def _hear_phase(facts: RunFacts, event: Event, at: str) -> None:
         case PhaseReturned():
             phase.returned, phase.returned_why = event.state, event.reason
         case attempts.AttemptBegun():
-            _hear_begun(facts, phase, event, at)
+            _record_begun(facts, phase, event, at)
         case attempts.VerifierBegun():
             if (judged := phase.attempt(event.number)) is not None:
-                hear_verifying(facts, judged, phase.id)
+                fold_verifying(facts, judged, phase.id)
         case _:
             if (attempt := phase.attempt(getattr(event, "number", 0))) is not None:
-                _hear_attempt(attempt, event, at)
+                _record_attempt(attempt, event, at)
 
 
-def _hear_moved(facts: RunFacts, lane: str | None) -> None:
+def _record_moved(facts: RunFacts, lane: str | None) -> None:
     """Mark the attempts and verifiers that were at work in a lane, or in the whole run."""
     for attempt in facts.attempts_in(lane):
         attempt.is_moved = attempt.is_moved or attempt.ending is None
@@ -121,14 +121,14 @@ def _hear_moved(facts: RunFacts, lane: str | None) -> None:
         attempt.is_verifier_moved = attempt.is_verifier_moved or is_judging
 
 
-def hear_verifying(facts: RunFacts, attempt: AttemptFacts, where: str) -> None:
+def fold_verifying(facts: RunFacts, attempt: AttemptFacts, where: str) -> None:
     """Fold a start of a verifier; one that was lost with its worker has cost something unknown."""
     if attempt.is_verifier_moved:
         facts.costs[f"{where}.{attempt.number}v lost {len(facts.costs)}"] = UNREPORTED
     attempt.verifier_starts, attempt.is_verifier_moved = attempt.verifier_starts + 1, False
 
 
-def _hear_begun(facts: RunFacts, phase: PhaseFacts, event: attempts.AttemptBegun, at: str) -> None:
+def _record_begun(facts: RunFacts, phase: PhaseFacts, event: attempts.AttemptBegun, at: str) -> None:
     known = phase.attempt(event.number)
     if known is not None:
         if known.is_moved:
@@ -142,10 +142,10 @@ def _hear_begun(facts: RunFacts, phase: PhaseFacts, event: attempts.AttemptBegun
     phase.attempts.append(attempt)
 
 
-def _hear_attempt(attempt: AttemptFacts, event: Event, at: str) -> None:
+def _record_attempt(attempt: AttemptFacts, event: Event, at: str) -> None:
     match event:
         case attempts.AttemptEnded():
-            _hear_ended(attempt, event, at)
+            _record_ended(attempt, event, at)
         case attempts.AttemptLost():
             attempt.ending, attempt.reason, attempt.is_lost = "abandoned", event.reason, True
         case attempts.TreeRefused():
@@ -163,15 +163,15 @@ def _hear_attempt(attempt: AttemptFacts, event: Event, at: str) -> None:
             else:
                 attempt.checks = event.outcome
         case attempts.VerifierEnded():
-            hear_verifier(attempt, event)
+            fold_verifier(attempt, event)
         case attempts.DriftFound():
             attempt.numbers, attempt.stops, attempt.far = event.numbers, event.stops, event.far
             attempt.asks = tuple(Asked(*ask) for ask in event.asks)
         case attempts.VerdictGiven():
-            _hear_verdict(attempt, event)
+            _record_verdict(attempt, event)
 
 
-def _hear_verdict(attempt: AttemptFacts, event: attempts.VerdictGiven) -> None:
+def _record_verdict(attempt: AttemptFacts, event: attempts.VerdictGiven) -> None:
     """Fold a verdict; a tester's counts like a verifier's, and keeps the verifier's items if it passes."""
     if event.role == "test":
         attempt.tested, attempt.tries = event.outcome, event.evidence
@@ -184,7 +184,7 @@ def _hear_verdict(attempt: AttemptFacts, event: attempts.VerdictGiven) -> None:
     attempt.verifier = attempt.verifier_cause = None
 
 
-def _hear_ended(attempt: AttemptFacts, event: attempts.AttemptEnded, at: str) -> None:
+def _record_ended(attempt: AttemptFacts, event: attempts.AttemptEnded, at: str) -> None:
     attempt.ending, attempt.reason, attempt.cause = event.ending, event.reason, event.cause
     attempt.overloads = attempt.overloads + 1 if event.cause == "overload" else 0
     attempt.ended_start = event.starts
@@ -193,7 +193,7 @@ def _hear_ended(attempt: AttemptFacts, event: attempts.AttemptEnded, at: str) ->
     attempt.drift, attempt.output = event.drift, event.output
 
 
-def hear_verifier(attempt: AttemptFacts, event: attempts.VerifierEnded | attempts.TogetherUnjudged) -> None:
+def fold_verifier(attempt: AttemptFacts, event: attempts.VerifierEnded | attempts.TogetherUnjudged) -> None:
     """Fold how a verifier ended without a verdict."""
     attempt.verifier, attempt.verifier_reason = event.ending, event.reason
     attempt.verifier_cause = event.cause

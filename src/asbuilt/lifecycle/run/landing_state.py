@@ -30,7 +30,7 @@ class LandingState(Struct):
     """Its place in the line of the branch, while it waits there."""
 
 
-def hear_landing(landing: LandingState, event: Event) -> None:
+def fold_landing(landing: LandingState, event: Event) -> None:
     """Fold one event."""
     match event:
         case landings.LandingQueued():

@@ -42,21 +42,21 @@ class ProvingFacts(RunFacts):
         super().take(options)
         self.wanted = options.phase
 
-    def hear(self, entry: Entry) -> None:
+    def fold(self, entry: Entry) -> None:
         """Fold an event about what the run proves with."""
         event = entry.event
         match event:
             case RunStarted():
                 self.checked = event.checked
             case SettingsChanged():
-                _hear_setting(self, event)
+                _record_setting(self, event)
             case TestsResolved() | SetupDone() | BaselineDone():
-                _hear_preparation(self, event)
+                _record_preparation(self, event)
             case WorkspaceMade():
                 self.workspace = True
 
 
-def _hear_setting(facts: ProvingFacts, event: SettingsChanged) -> None:
+def _record_setting(facts: ProvingFacts, event: SettingsChanged) -> None:
     """Clear results that depend on a changed setting, so that they are computed again."""
     facts.revision = event.revision
     if event.key in ("checks.tests", "checks.suites", "checks.counts"):
@@ -68,7 +68,7 @@ def _hear_setting(facts: ProvingFacts, event: SettingsChanged) -> None:
         facts.baseline = None
 
 
-def _hear_preparation(facts: ProvingFacts, event: TestsResolved | SetupDone | BaselineDone) -> None:
+def _record_preparation(facts: ProvingFacts, event: TestsResolved | SetupDone | BaselineDone) -> None:
     if event.revision < facts.revision:
         return  # Started under older settings; it runs again.
     match event:

@@ -48,7 +48,7 @@ class WorkTime(Struct):
     due_at: str | None = None
     """When a wait ends; None: when a user acts."""
 
-    def hear(self, entry: Entry) -> None:
+    def fold(self, entry: Entry) -> None:
         """Apply an event of the run, with its time."""
         at, event = entry.at, entry.event
         if not at:
@@ -56,13 +56,13 @@ class WorkTime(Struct):
         if isinstance(event, runs.RunStarted):
             self.before_s, self.works_since = 0.0, at
         elif not self.works_since:
-            self._hear_waiting(event, at)
+            self._record_waiting(event, at)
         if isinstance(event, runs.RunParked | runs.TroubleMet):
             self.before_s, self.works_since = self.worked_s(at), ""
             until = event.until if isinstance(event, runs.RunParked) else event.retry_at
             self.due_at = max(at, until) if until else None
 
-    def _hear_waiting(self, event: Event, at: str) -> None:
+    def _record_waiting(self, event: Event, at: str) -> None:
         is_revised = isinstance(event, ApprovalAnswered) and event.answer == REVISED
         if is_revised or isinstance(event, WAITS_ON):
             return

@@ -133,7 +133,7 @@ def ends_with(state: str, *, is_complete: bool) -> str | None:
     return _ENDS.get(state) or (COMPLETE if is_complete else None)
 
 
-def deferrals_told(number: int) -> bool:
+def is_deferral_shown(number: int) -> bool:
     """Return whether a deferral is reported: only when the wait becomes longer."""
     return number in _DEFERRALS
 

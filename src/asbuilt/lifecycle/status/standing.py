@@ -70,11 +70,11 @@ _NOTHING: Final = Standing()
 def fold_plan(entries: Iterable[Entry], standing: Standing = _NOTHING) -> Standing:
     """Fold events of all runs of a plan, in order; `standing`: what the events before them amount to."""
     for entry in entries:
-        standing = _hear(standing, entry.event, entry.run or "")
+        standing = _record(standing, entry.event, entry.run or "")
     return standing
 
 
-def _hear(standing: Standing, event: Event, run: str) -> Standing:
+def _record(standing: Standing, event: Event, run: str) -> Standing:
     match event:
         case PhaseProven():
             work = Work(event.phase, run, event.commit)

@@ -14,7 +14,7 @@ from asbuilt.events.authoring import TaskJudged, TaskPosted
 from asbuilt.lifecycle.run.baseline import held
 from asbuilt.lifecycle.run.facts import GOES_ON, PhaseFacts, RunFacts
 from asbuilt.lifecycle.run.guards import kept_back
-from asbuilt.lifecycle.run.landing_state import LandingState, hear_landing
+from asbuilt.lifecycle.run.landing_state import LandingState, fold_landing
 from asbuilt.lifecycle.run.moves import Attempt, End, Judge, Land, Move, Post, Start, Tidy
 from asbuilt.lifecycle.run.stoppages import capped, stage_stoppage
 from asbuilt.lifecycle.tasks.numbering import PLAN
@@ -65,10 +65,10 @@ class TaskRunFacts(RunFacts):
             self.task, self.operation = options.task.number, options.task.operation
             self.is_written = options.task.written is not UNSET
 
-    def hear(self, entry: Entry) -> None:
+    def fold(self, entry: Entry) -> None:
         """Fold an event about the task's result and its commit."""
         event = entry.event
-        hear_landing(self.landing, event)
+        fold_landing(self.landing, event)
         match event:
             case TaskJudged():
                 self.judged = event

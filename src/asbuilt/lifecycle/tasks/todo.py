@@ -81,9 +81,9 @@ def read_todo(data: bytes | None) -> Todo:
         if heading:
             section, entry = _headed(todo, at, heading, section)
         elif section == _ORDER:
-            _hear_order(todo, at, line)
+            _parse_order(todo, at, line)
         elif entry is not None:
-            _hear_entry(todo, entry, at, line)
+            _parse_entry(todo, entry, at, line)
     return todo
 
 
@@ -136,7 +136,7 @@ def _headed(todo: Todo, at: int, heading: re.Match[str], section: str) -> tuple[
     return section, entry
 
 
-def _hear_order(todo: Todo, at: int, line: str) -> None:
+def _parse_order(todo: Todo, at: int, line: str) -> None:
     bullet = _BULLET.match(line)
     number = re.search(r"[1-9][0-9]*", line[bullet.end() :]) if bullet else None
     marks = [mark for mark in _MARK.findall(line) if Status.named(mark)]
@@ -148,7 +148,7 @@ def _hear_order(todo: Todo, at: int, line: str) -> None:
             todo.order.setdefault(int(number[0]), (at, status))
 
 
-def _hear_entry(todo: Todo, entry: Entry, at: int, line: str) -> None:
+def _parse_entry(todo: Todo, entry: Entry, at: int, line: str) -> None:
     status = _STATUS.match(line)
     if status is not None and entry.status_line is None:
         entry.status, entry.status_line = Status.named(status[2]), at

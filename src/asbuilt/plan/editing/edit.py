@@ -265,8 +265,8 @@ def _checked(
     edit, before = splicer.edit(), plan if is_own else read(plan.source.data)
     after = read(edit.apply(before.source.data)[0])
     same = (before.title, before.format, before.issues) == (after.title, after.format, after.issues)
-    others = [_told(phase, only, keeps_intent=keeps_intent) for phase in before.phases] == [
-        _told(phase, only, keeps_intent=keeps_intent) for phase in after.phases
+    others = [_unchanging(phase, only, keeps_intent=keeps_intent) for phase in before.phases] == [
+        _unchanging(phase, only, keeps_intent=keeps_intent) for phase in after.phases
     ]
     reached = status is None or any(phase.id == only and phase.status is status for phase in after.phases)
     if not (same and others and reached and (not keeps_intent or before.intent == after.intent)):
@@ -278,7 +278,7 @@ def _checked(
     return edit
 
 
-def _told(phase: Phase, only: str | None, *, keeps_intent: bool) -> dict[str, Any]:
+def _unchanging(phase: Phase, only: str | None, *, keeps_intent: bool) -> dict[str, Any]:
     """Return the fields of a phase that an edit must not change.
 
     Line numbers are left out; for the phase `only` its marks too, and without `keeps_intent` its criteria and

@@ -177,7 +177,9 @@ def _check(before: Plan, after: Plan, kept: Iterable[Phase]) -> None:
     """Raise `EditRefused` if a completed phase, or the plan's own status, reads differently."""
     for phase in kept:
         found = [plan_phase for plan_phase in after.phases if plan_phase.id == phase.id]
-        if len(found) != 1 or _told(before, phase) != _told(after, found[0], like=before.verbatim(phase)):
+        if len(found) != 1 or _unchanging(before, phase) != _unchanging(
+            after, found[0], like=before.verbatim(phase)
+        ):
             raise EditRefused(
                 f"phase {phase.id} is done, and beside the new text it would read another way",
                 why="A completed phase keeps its text, marks, criteria and checks.",
@@ -237,7 +239,7 @@ def _applied(plan: Plan, edit: Edit) -> Plan:
     return read(edit.apply(plan.source.data)[0])
 
 
-def _told(plan: Plan, phase: Phase, *, like: bytes | None = None) -> dict[str, Any]:
+def _unchanging(plan: Plan, phase: Phase, *, like: bytes | None = None) -> dict[str, Any]:
     """Return everything that must stay of a completed phase: all but its lines and dependencies."""
     contract = phase_contract(phase)
     del contract["lines"], contract["depends_on"]

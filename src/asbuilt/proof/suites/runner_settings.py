@@ -84,13 +84,13 @@ def compare_pytest(changes: Sequence[Change], order: Order, moved: tuple[str, ..
 
 def compare_settings(change: Change, order: Order) -> list[Finding]:
     """Find what one settings file newly configures in a runner."""
-    findings = list(_told(change, order))
+    findings = list(_changes(change, order))
     return [
         Finding(kind, severity, change.path, now, line=_line(change, now)) for kind, severity, now in findings
     ] + _recipes(change, order)
 
 
-def _told(change: Change, order: Order) -> Iterator[commands.Told]:
+def _changes(change: Change, order: Order) -> Iterator[commands.Told]:
     name = change.path.rpartition("/")[2]
     if "pytest11" in change.new and "pytest11" not in change.old:
         yield Kind.RUNNER_CHANGED, _SIGN_OFF, "pytest11: a plugin of the project's own"

@@ -112,7 +112,7 @@ def canaries(
     return made
 
 
-def heard(canary: Canary, pairs: int, exit_code: int | None, counts: Counts | None) -> Heard:
+def canary_state(canary: Canary, pairs: int, exit_code: int | None, counts: Counts | None) -> Heard:
     """Judge a runner's report of the canaries, by names if it reports them, else by numbers."""
     if exit_code is None or counts is None:
         return Heard("absent", "the run of the canaries came to no summary")

@@ -53,9 +53,9 @@ def limits_of(environ: Mapping[str, str]) -> Limits:
     return Limits(warning, critical, window, with_output, tuple(complaints))
 
 
-def use_of(said: Said, *, limits: Limits, told_window: int = 0) -> Use:
-    """Compute the context use after the agent's last message; `told_window` comes from the status line."""
-    window = told_window or window_of(said.model) or limits.window
+def use_of(said: Said, *, limits: Limits, status_window: int = 0) -> Use:
+    """Compute the context use after the agent's last message; `status_window` comes from the status line."""
+    window = status_window or window_of(said.model) or limits.window
     used = said.taken + (said.given if limits.with_output else 0)
     return Use(100 * used // window, window)
 

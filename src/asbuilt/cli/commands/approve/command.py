@@ -11,7 +11,7 @@ import click
 from asbuilt.cli.commands.approve.reviewers import plan_question
 from asbuilt.cli.commands.land import land
 from asbuilt.cli.runs import inbox
-from asbuilt.cli.runs.decisions import Said, edited, give, told_of
+from asbuilt.cli.runs.decisions import Said, edited, give, result_of
 from asbuilt.cli.runs.drafts import as_json, draft_of, screen_of
 from asbuilt.cli.runs.next_step import answering
 from asbuilt.cli.runs.waiting import under_review
@@ -196,7 +196,7 @@ def _say(door: Door, name: str, said: Said, note: str | None) -> int:
     data = {**_json(given.asked, inbox.asker_of(site, given.asked)), "counts": given.counts, "exit": code}
     if door.emitted("asbuilt.answer/1", data):
         return code
-    outcome = told_of(site, given, door.screen.out)
+    outcome = result_of(site, given, door.screen.out)
     door.screen.answer_all(outcome.rows)
     outcome.show_next(door, site)
     return code

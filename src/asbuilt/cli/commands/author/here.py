@@ -230,16 +230,16 @@ def _go_on(door: Door, site: Site, folder: str, bound: Bound) -> int:
         case Yours():
             with Locked(folder):
                 bind(folder, bound._replace(asked=turn.name, stops=0, is_new=False))
-            _tell(door, authoring.asked(begins=True, is_new=bound.is_new, file=bound.file))
+            _answer(door, authoring.asked(begins=True, is_new=bound.is_new, file=bound.file))
         case Theirs(what):
-            _tell(door, f"{bound.slug}: another process still works on {what}. Run `{NEXT}` again.")
+            _answer(door, f"{bound.slug}: another process still works on {what}. Run `{NEXT}` again.")
         case Persons(why, question):
-            _tell(door, _approval(bound.slug, why, question))
+            _answer(door, _approval(bound.slug, why, question))
         case Over(reason, is_approved):
             with Locked(folder):
                 bind(folder, None)
                 off = WORK if is_approved and end_hold(folder) else ""
-            _tell(door, f"The authoring of {bound.slug} is over: {reason}.{off}")
+            _answer(door, f"The authoring of {bound.slug} is over: {reason}.{off}")
         case _:
             assert_never(turn)
     return DONE
@@ -266,6 +266,6 @@ def _hold(door: Door, folder: str, bound: Bound) -> None:
         return
 
 
-def _tell(door: Door, text: str) -> None:
+def _answer(door: Door, text: str) -> None:
     """Print a text without wrapping, because an agent reads it."""
     door.screen.answer_all(printable(text, lines=True).split("\n"))

@@ -8,7 +8,7 @@ from typing import Final
 import click
 from click.shell_completion import CompletionItem
 
-from asbuilt.cli.shell.boundary import tell
+from asbuilt.cli.shell.boundary import report_error
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.ui.columns import table
 from asbuilt.cli.ui.messages import talk
@@ -65,7 +65,7 @@ def command(door: Door, key: str | None, *, origin: bool) -> int:
         _show_all(door, rows, origin=origin)
     door.screen.out.flush()
     for problem in problems:
-        tell(door.screen.err, problem)
+        report_error(door.screen.err, problem)
     return USAGE if problems else DONE
 
 

@@ -317,7 +317,7 @@ def _set_up(door: Door, seat: Seat, *, dry_run: bool) -> dict[str, Any]:
             rewrite(seat.settings, named, record, seat.keep)
             compile_hooks()
     if not door.json:
-        _tell(door, seat, planned, named, dry_run=dry_run)
+        _report(door, seat, planned, named, dry_run=dry_run)
     return _json(seat, planned, named)
 
 
@@ -333,11 +333,11 @@ def _remove(door: Door, seat: Seat, *, dry_run: bool) -> dict[str, Any]:
         if not record.settings:
             planned = take_away(seat.top, record, seat.keep)
     if not door.json:
-        _tell(door, seat, planned, named, dry_run=dry_run)
+        _report(door, seat, planned, named, dry_run=dry_run)
     return _json(seat, planned, named)
 
 
-def _tell(door: Door, seat: Seat, placed: Placed, named: Rewrite | None, *, dry_run: bool) -> None:
+def _report(door: Door, seat: Seat, placed: Placed, named: Rewrite | None, *, dry_run: bool) -> None:
     symbols = door.screen.out.symbols
     would = "would be " if dry_run else ""
     folder = printable(seat.shown(seat.folder))

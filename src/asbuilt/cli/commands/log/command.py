@@ -21,7 +21,7 @@ from asbuilt.cli.ui.failure import show_failures
 from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.cli.ui.words import counted
-from asbuilt.cli.wording.events import data_of, plain, told
+from asbuilt.cli.wording.events import data_of, event_line, plain
 from asbuilt.errors import DONE, NotFound, UsageWrong
 from asbuilt.git.forge.branches import Remote
 from asbuilt.git.refs import base_of, changes, patch, restore
@@ -317,7 +317,7 @@ def _show_events(door: Door, plan: str, phase: str | None, before: int | None) -
     if not entries:
         answer(door, "", "No matching events.")
         next_command(door, f"asbuilt log {name.plan}")
-    lines = [told(entry) for entry in entries]
+    lines = [event_line(entry) for entry in entries]
     wide = max((len(line.phase) for line in lines), default=0)
     words = max([11, *(len(line.word) + 1 for line in lines)])
     for entry, line, failed in zip(entries, lines, failures, strict=True):

@@ -104,7 +104,7 @@ def _in_turn(mark: Callable[[], None]) -> None:
 
 
 def _complete(door: Door, opened: Opened) -> None:
-    with told(door, opened.at, PlanCompleted(status="complete", by="hand")):
+    with mark_recorded(door, opened.at, PlanCompleted(status="complete", by="hand")):
         _write([(opened.at, opened.plan, complete(opened.plan, datetime.now(UTC)))])
     door.screen.answer(f"{printable(opened.at.shown)}: the plan is marked complete.")
     door.screen.talk(_NOT_PROVEN)
@@ -129,7 +129,7 @@ def _mark(door: Door, opened: Opened, wish: _Wish) -> None:
         edits += more
         left_out += missing
     mark = PhaseMarked(phase=phase.id, status=wish.status.value, item=wish.item, by="hand")
-    with told(door, opened.at, mark):
+    with mark_recorded(door, opened.at, mark):
         changed = _write(edits)
     screen = door.screen
     name = f"phase {phase.id}" if wish.item is None else f"item {wish.item} of phase {phase.id}"
@@ -180,7 +180,7 @@ def _write(edits: list[_Change]) -> list[PlanFile]:
 
 
 @contextmanager
-def told(door: Door, at: PlanFile, mark: PhaseMarked | PlanCompleted) -> Iterator[None]:
+def mark_recorded(door: Door, at: PlanFile, mark: PhaseMarked | PlanCompleted) -> Iterator[None]:
     """Append the event of a mark around the write of its file. If the write fails, no event is stored.
 
     If the commit after it fails, the file has the mark and the journal does not.

@@ -37,14 +37,14 @@ def command(door: Door, plan: str) -> int:
     before = desk.open(plan)
     failure = edit(door, before.at.file, name=before.at.shown)
     after = desk.read(before.at)
-    _tell(door, desk, before, after)
+    _report(door, desk, before, after)
     if not failure:
         return DONE
     door.screen.talk(failure)
     return FAILED
 
 
-def _tell(door: Door, desk: Desk, before: Opened, after: Opened) -> None:
+def _report(door: Door, desk: Desk, before: Opened, after: Opened) -> None:
     screen, path, plan = door.screen, printable(after.at.shown), after.plan
     if before.plan.digest == plan.digest:
         screen.answer(f"{path} is unchanged.")

@@ -202,10 +202,10 @@ def _propose(work: _Work, change: str, author: Redrafting, *, is_trial: bool) ->
                 printable(f"Your text is kept: {work.copy}. The same command opens it again.")
             )
         raise
-    _tell_left_aside(work, text)
+    _report_left_aside(work, text)
     if after.intent == before.intent:
         work.copy.unlink(missing_ok=True)
-        return _told(work, "unchanged", "the requirements are unchanged; nothing was written.", DONE)
+        return _report(work, "unchanged", "the requirements are unchanged; nothing was written.", DONE)
     if not work.door.json:
         _show(work.door, before, after)
     actor, root = asker(work.door).actor, str(work.site.repository.root)
@@ -215,7 +215,7 @@ def _propose(work: _Work, change: str, author: Redrafting, *, is_trial: bool) ->
     return _put(work, asked.number, phases=changed_phases(before, after))
 
 
-def _tell_left_aside(work: _Work, text: bytes) -> None:
+def _report_left_aside(work: _Work, text: bytes) -> None:
     """Name the completed phases that the new text would change or leave out."""
     before, given = work.opened.plan, {phase.id: phase.intent for phase in read(text).phases}
     done = work.refinements.done(before)
@@ -271,7 +271,7 @@ def _put(work: _Work, number: int, **more: Any) -> int:  # noqa: ANN401 - JSON v
         last = work.refinements.last()
         return DONE if last is None or last.step is None else _go_on(work)
     said = f"a{number} waits for a yes; the file is as it was."
-    code = _told(work, "waits", said, PARKED, question=f"a{number}", **more)
+    code = _report(work, "waits", said, PARKED, question=f"a{number}", **more)
     next_command(
         door, f"asbuilt approve show a{number}", other=f"approve it: `asbuilt approve yes a{number}`"
     )
@@ -294,9 +294,9 @@ def _go_on(work: _Work) -> int:
             return _put(work, int(question.name[1:]))
         case Rewrite(question) | GiveUp(question):
             reason = f": {question.note}" if question.note else ""
-            return _told(work, "declined", f"{question.name} was declined{reason}.", GATE_STOPPED)
+            return _report(work, "declined", f"{question.name} was declined{reason}.", GATE_STOPPED)
         case Ask():
-            return _told(work, "declined", "it was declined, without a reason.", GATE_STOPPED)
+            return _report(work, "declined", "it was declined, without a reason.", GATE_STOPPED)
         case _:
             assert_never(last.step)
 
@@ -305,10 +305,10 @@ def _file(work: _Work, last: Refining) -> int:
     at, actor = work.opened.at, asker(work.door).actor
     approved = work.refinements.file(last, work.opened.plan, at.file, name=at.shown, actor=actor)
     said = f"written as {approved.by if approved else actor} approved it, and not committed."
-    return _told(work, "filed", said, DONE)
+    return _report(work, "filed", said, DONE)
 
 
-def _told(work: _Work, state: str, said: str, code: int, **more: Any) -> int:  # noqa: ANN401 - JSON values
+def _report(work: _Work, state: str, said: str, code: int, **more: Any) -> int:  # noqa: ANN401 - JSON values
     door, at = work.door, work.opened.at
     data = {"plan": at.shown, "state": state, **more, "exit": code}
     if not door.emitted("asbuilt.refinement/1", data):

@@ -167,7 +167,7 @@ def _as_before(door: Door, plan: str, wish: Wish) -> Wish:
     if before is None or wish.agent not in (None, before.run.options.agent):
         return wish
     if wish.agent is None and wish.script is None:
-        before.tell(door)
+        before.report(door)
     return wish._replace(agent=wish.agent or before.agent or None, script=wish.script or before.script)
 
 
@@ -233,7 +233,7 @@ def _goes_ahead(door: Door, opened: Opened, phases: Sequence[Phase], options: Ru
     if not goes_on(door, opened, phases, is_attended=not wish.auto and door.is_attended):
         return False
     announce(door, options, expected(door, len(phases), options.depth or "normal"))
-    _tell_of_eyes(door, phases)
+    _report_eyes(door, phases)
     return _agreed(door, phases, wish)
 
 
@@ -308,7 +308,7 @@ def _wanted(plan: Plan, wish: Wish, done: frozenset[str]) -> list[Phase]:
     return left if wish.finish else [phase for phase in left if may_start(phase.depends_on.on, done)][:1]
 
 
-def _tell_of_eyes(door: Door, phases: Sequence[Phase]) -> None:
+def _report_eyes(door: Door, phases: Sequence[Phase]) -> None:
     seen = [phase.id for phase in phases if phase.touches_ui]
     if seen and not door.json:
         many = len(seen) > 1

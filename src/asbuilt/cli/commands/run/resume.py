@@ -131,7 +131,7 @@ def _again(door: Door, site: Site, view: RunView, wish: Continuing) -> int:
             options, site.desk.settings, door.environ, agent=wish.agent, script=options.script
         )
     elif not wish.script:
-        Chosen(run).tell(door)
+        Chosen(run).report(door)
     # A single-phase run lands the phase that it has proven, and starts no other.
     proven = [phase.id for phase in view.phases if phase.state == "proven" and options.mode == "phase"]
     phase = proven[-1] if proven else options.phase

@@ -156,7 +156,7 @@ def command(door: Door, *, kind: str | None, only: str | None, corpus: Path | No
         door.screen.answer_all(rows(shown, lacking))
         for result in shown:
             if result.judged in _WRONG:
-                _tell(door, result)
+                _report(door, result)
     return DONE if is_good(shown) else FAILED
 
 
@@ -170,7 +170,7 @@ def _play_all(door: Door, cases: list[Case], jobs: int | None) -> list[Shown]:
     return shown
 
 
-def _tell(door: Door, shown: Shown) -> None:
+def _report(door: Door, shown: Shown) -> None:
     door.screen.answer()
     door.screen.answer(printable(f"{shown.judged.value}: {shown.case.title} ({shown.case.file})"))
     door.screen.answer_all(door.screen.out.hanging("  ", printable(shown.why)))

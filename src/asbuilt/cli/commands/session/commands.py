@@ -71,7 +71,7 @@ def status(door: Door) -> None:
     place = here(door)
     state, limits = place.state, limits_of(door.environ)
     plan = place.plans.look(state.plan) if state.plan else None
-    use = use_of(last_said(state.transcript), limits=limits, told_window=state.window)
+    use = use_of(last_said(state.transcript), limits=limits, status_window=state.window)
     loop = loop_in(place.folder) if place.key else None
     held, hold = _held(place.folder) if place.key else ("not held", None)
     session_data = {

@@ -176,13 +176,13 @@ def show(door: Door, number: int) -> None:
     events = [{"at": entry.at, "kind": entry.kind, "actor": entry.actor} for entry in entries]
     if door.emitted("asbuilt.task/1", {**plain(task), "errors": errors, "events": events}):
         return
-    _tell(door, task, is_over=is_over)
+    _report(door, task, is_over=is_over)
     for entry in entries[-_LAST:]:
         when = at(entry.at, datetime.now(UTC))
         answer(door, f"{when:<13}", printable(f"{_words(entry)} ({entry.actor})"))
 
 
-def _tell(door: Door, task: model.Task, *, is_over: bool) -> None:
+def _report(door: Door, task: model.Task, *, is_over: bool) -> None:
     headline(door, f"{task.number} {task.slug}", task.status.mark)
     answer(door, "wants    ", printable(" ".join(task.description.split()) or "no description"))
     answer(door, "type     ", printable(task.kind))

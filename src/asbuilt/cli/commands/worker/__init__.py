@@ -8,7 +8,7 @@ import threading
 import click
 
 from asbuilt import wiring
-from asbuilt.cli.shell.boundary import tell
+from asbuilt.cli.shell.boundary import report_error
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.shell.options import Door
 from asbuilt.errors import DONE, AsbuiltError
@@ -37,7 +37,7 @@ def _serve(door: Door, journal: wiring.Journal, settings: Settings, idle: int | 
             mine = wiring.serve(journal, settings, ended, idle_s=idle, build=build)
         except AsbuiltError as error:
             # Not raised: the interpreter would wait for the engine's threads, which may wait for an agent.
-            wiring.leave(tell(door.screen.err, error))
+            wiring.leave(report_error(door.screen.err, error))
         if not mine:
             door.screen.talk(f"Another worker is running (pid {wiring.worker_pid(journal.home)}).")
             return DONE

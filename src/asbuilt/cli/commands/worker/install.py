@@ -45,8 +45,8 @@ def install(door: Door, *, yes: bool) -> int:
     code, enabled = DONE, False
     if not door.json:
         _show(door, unit, written=written)
-    if _may_tell(door, unit, yes=yes, question="Enable and start it now?"):
-        enabled = _told(door, unit.enable)
+    if _may_call(door, unit, yes=yes, question="Enable and start it now?"):
+        enabled = _called(door, unit.enable)
         code = DONE if enabled else FAILED
     commands = [shlex.join(argv) for argv in unit.enable]
     unit_data = {"file": str(unit.file), "written": written, "text": unit.text, "enabled": enabled}
@@ -68,7 +68,7 @@ def uninstall(door: Door, *, yes: bool) -> None:
     if _content(unit) is None:
         door.screen.answer(f"{name} does not exist; nothing to remove.")
         return
-    is_done = _may_tell(door, unit, yes=yes, question="Stop and disable it now?") and _told(
+    is_done = _may_call(door, unit, yes=yes, question="Stop and disable it now?") and _called(
         door, unit.disable
     )
     unit.file.unlink(missing_ok=True)
@@ -131,7 +131,7 @@ def _show_commands(door: Door, lead: str, commands: list[str]) -> None:
         door.screen.answer(f"  {door.screen.out.bold(command)}")
 
 
-def _may_tell(door: Door, unit: units.Unit, *, yes: bool, question: str) -> bool:
+def _may_call(door: Door, unit: units.Unit, *, yes: bool, question: str) -> bool:
     return _answers(unit, door.environ) and (yes or (not door.json and agreed(door, question)))
 
 
@@ -143,7 +143,7 @@ def _answers(unit: units.Unit, environ: Mapping[str, str]) -> bool:
     return unit.link is None or bool(runtime and (Path(runtime) / "systemd" / "private").exists())
 
 
-def _told(door: Door, commands: tuple[tuple[str, ...], ...]) -> bool:
+def _called(door: Door, commands: tuple[tuple[str, ...], ...]) -> bool:
     for argv in commands:
         try:
             ended = subprocess.run(  # noqa: S603 - the commands that were shown

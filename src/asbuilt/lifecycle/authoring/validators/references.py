@@ -108,7 +108,7 @@ def _is_to_come(clause: str, path: re.Match[str], *, is_row: bool) -> bool:
     return bool(said or (is_row and _NEW_ROW.search(clause)))
 
 
-def files_told_about(passages: Iterable[Passage], tree: Tree, *, enough: int) -> frozenset[str]:
+def files_described(passages: Iterable[Passage], tree: Tree, *, enough: int) -> frozenset[str]:
     """Return files that the text describes, at most until `enough`; a repeated description counts once."""
     files: set[str] = set()
     remarks: list[frozenset[str]] = []

@@ -26,7 +26,7 @@ from asbuilt.lifecycle.authoring.validators.prose import (
     sentences,
     unmasked,
 )
-from asbuilt.lifecycle.authoring.validators.references import Tree, files_told_about, phantoms, references_in
+from asbuilt.lifecycle.authoring.validators.references import Tree, files_described, phantoms, references_in
 from asbuilt.lifecycle.authoring.validators.wording import (
     alike,
     distinct,
@@ -191,7 +191,7 @@ def _joined(own: Sequence[Passage], announcing: Collection[str]) -> Iterator[str
 def _explored(own: Sequence[Passage], setting: Setting) -> tuple[Flaw, ...]:
     tree = Tree(setting.files)
     floor = min(setting.demands.files.floor, len(tree.files))
-    files = files_told_about(own, tree, enough=floor)
+    files = files_described(own, tree, enough=floor)
     flaws = phantoms(references_in(own, tree))
     if len(files) >= floor:
         return flaws
