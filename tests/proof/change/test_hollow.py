@@ -124,6 +124,17 @@ def test_what_is_not_promised_or_ordered_as_a_stub_or_does_something_is_none(bod
         ("shop.go", 'func discounted(c int, p int) int {\n\tpanic("not implemented")\n}\n', "stub"),
         ("src/shop.rs", "fn discounted(c: u32, p: u32) -> u32 {\n    todo!()\n}\n", "stub"),
         ("shop.js", "function discounted(c, p) {\n  return 6000;\n}\n", "constant-answer"),
+        ("shop.ts", "function discounted(c: number) {\n  return [{ price: 60 }, 5];\n}\n", "constant-answer"),
+        (
+            "shop.go",
+            'func discounted(c int) []string {\n\treturn []string{"60", "54"}\n}\n',
+            "constant-answer",
+        ),
+        (
+            "src/shop.rs",
+            "fn discounted(c: u32) -> Vec<u32> {\n    return vec![60, 54];\n}\n",
+            "constant-answer",
+        ),
     ],
 )
 def test_other_languages_have_stubs_too(path: str, code: str, kind: str) -> None:
@@ -144,6 +155,45 @@ def test_calls_and_empty_functions_of_others_are_no_stubs() -> None:
 def test_an_answer_that_is_always_the_same_is_for_a_person() -> None:
     body = "\n\ndef discounted(cents, percent):\n    return 6000\n"
     assert told(added(body)) == [("sign_off", "constant-answer", "return 6000")]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return 1",
+        "return [6000, 5400]",
+        "return {'price': 6000}",
+        "answer = [6000]\n    answer.append(5400)\n    return answer",
+        "for price in (6000, 5400):\n        yield price",
+        "return PRICES[0]",
+        "return f'{6000}'",
+    ],
+)
+def test_an_answer_that_depends_on_no_input_is_for_a_person(body: str) -> None:
+    found = told(added(f"\n\nPRICES = [6000]\n\n\ndef discounted(cents, percent):\n    {body}\n"))
+    assert [row[:2] for row in found] == [("sign_off", "constant-answer")]
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return self.price",
+        "return read(PRICES)",
+        "return True",
+        "return open('prices').read()",
+        "return [cents for _ in range(percent)]",
+    ],
+)
+def test_an_answer_from_elsewhere_is_no_constant(body: str) -> None:
+    text = "- [ ] `shop.py` has `discounted`\n"
+    assert told(added(f"\n\ndef discounted(cents, percent):\n    {body}\n"), text) == []
+
+
+def test_a_promised_parameter_that_is_never_read_is_for_a_person() -> None:
+    text = "- [ ] `shop.py` has `discounted(cents, percent)`\n"
+    body = "\n\ndef discounted(cents, percent):\n    return cents - round(cents / 10)\n"
+    assert told(added(body), text) == [("sign_off", "input-ignored", "never reads percent")]
+    assert told(added(body.replace("/ 10", "* percent")), text) == []
 
 
 def test_a_constant_that_needs_nothing_is_none() -> None:

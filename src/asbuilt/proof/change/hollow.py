@@ -6,6 +6,7 @@ Rule: what only looks like work fails; what may be work but looks like a trick n
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections.abc import Collection, Iterable, Iterator
 from itertools import pairwise
@@ -13,7 +14,7 @@ from typing import Final, Literal, NamedTuple
 
 from asbuilt.proof.change.promised_names import unkept, unwired, wanted_and_checked
 from asbuilt.proof.suites.model import MAX_BYTES, Change, Finding, Kind, Order, Severity, shortened
-from asbuilt.proof.suites.parsing import Code, Function, constant, dotted, lexed, parsed
+from asbuilt.proof.suites.parsing import Code, Function, dotted, lexed, parsed
 from asbuilt.proof.suites.places import Role, is_called_test, is_in_tests, is_named_test, language_of, role_of
 
 _BRACED: Final = ("javascript", "go", "rust", "java")
@@ -26,6 +27,9 @@ _OF_STUBS: Final = re.compile(
 )
 _OPEN: Final = ("Protocol", "ABC")
 """Base classes whose functions are for subclasses to write."""
+_OUTSIDE: Final = frozenset(("open", "input", "globals", "locals", "vars", "eval", "exec", "hash", "id"))
+_SAME: Final = frozenset(dir(builtins)) - _OUTSIDE
+"""Names whose value is the same in every call."""
 _IDLE: Final = re.compile(
     r"^(set\b|echo\b|printf\b|true$|:$|exit( 0)?$|pass$|import\b|from\b|print\(|sys\.exit\(0?\)$|exit\(0?\)$)"
 )
@@ -177,10 +181,12 @@ class _Written(NamedTuple):
     says: str
     is_stub: bool
     is_constant: bool
+    unread: tuple[str, ...] = ()
+    """Parameters that the function never reads."""
 
 
 def _stubs(change: Change, text: str) -> Iterator[Finding]:
-    """Find functions that the phase promises by name and that do nothing or return a constant."""
+    """Find functions that the phase promises by name and that do nothing, or depend on no promised input."""
     if _OF_STUBS.search(text):
         return
     before = {written.name for written in _functions(change.path, change.old) if not written.is_stub}
@@ -192,16 +198,12 @@ def _stubs(change: Change, text: str) -> Iterator[Finding]:
             yield Finding(
                 Kind.STUB, Severity.FAILS, change.path, written.says, "", written.name, written.line
             )
-        elif written.is_constant:
-            yield Finding(
-                Kind.CONSTANT_ANSWER,
-                Severity.SIGN_OFF,
-                change.path,
-                written.says,
-                "",
-                written.name,
-                written.line,
-            )
+            continue
+        unread = [name for name in written.unread if name in promised]
+        if written.is_constant or unread:
+            kind = Kind.CONSTANT_ANSWER if written.is_constant else Kind.INPUT_IGNORED
+            now = written.says if written.is_constant else f"never reads {', '.join(unread)}"
+            yield Finding(kind, Severity.SIGN_OFF, change.path, now, "", written.name, written.line)
 
 
 def _functions(path: str, text: str) -> list[_Written]:
@@ -219,6 +221,13 @@ def _of_python(tree: ast.Module) -> Iterator[_Written]:
         if isinstance(node, ast.ClassDef) and any(dotted(base).endswith(_OPEN) for base in node.bases)
         for inner in node.body
     }
+    # Constants of the module are the same in every call, too.
+    fixed = _SAME | {
+        name
+        for node in tree.body
+        if isinstance(node, ast.Assign | ast.AnnAssign) and not _names([node], ast.Load) - _SAME
+        for name in _names([node], ast.Store)
+    }
     for node in ast.walk(tree):
         if not isinstance(node, Function) or id(node) in open_ones:
             continue
@@ -226,12 +235,27 @@ def _of_python(tree: ast.Module) -> Iterator[_Written]:
             continue
         body = node.body[1:] if _is_text(node.body[0]) else node.body
         given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
-        takes = any(argument.arg not in ("self", "cls") for argument in given)
-        last = body[0] if len(body) == 1 else None
-        answer = constant(last.value) if isinstance(last, ast.Return) else None
+        names = [argument.arg for argument in given if argument.arg not in ("self", "cls")]
+        last = body[-1] if body else None
         says = shortened(ast.unparse(last)) if last is not None else "nothing"
-        is_constant = answer is not None and not isinstance(answer, bool) and takes
-        yield _Written(node.name, node.lineno, says, not body or _does_nothing(last), is_constant)
+        is_stub = not body or (len(body) == 1 and _does_nothing(body[0]))
+        reads = _names(body, ast.Load)
+        is_constant = bool(names) and _answers_something(body) and not reads - _names(body, ast.Store) - fixed
+        unread = () if "locals" in reads else tuple(name for name in names if name not in reads)
+        yield _Written(node.name, node.lineno, says, is_stub, is_constant, unread)
+
+
+def _names(body: Iterable[ast.AST], context: type[ast.expr_context]) -> set[str]:
+    nodes = (node for part in body for node in ast.walk(part))
+    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, context)}
+
+
+def _answers_something(body: Iterable[ast.AST]) -> bool:
+    """Return whether a function returns or yields a value; a predicate may always have the same."""
+    nodes = (node for part in body for node in ast.walk(part) if isinstance(node, ast.Return | ast.Yield))
+    values = [node.value for node in nodes if node.value is not None]
+    plain = (isinstance(value, ast.Constant) and isinstance(value.value, bool | None) for value in values)
+    return not all(plain)
 
 
 def _does_nothing(node: ast.stmt | None) -> bool:
@@ -257,11 +281,23 @@ def _of_braces(text: str, language: str) -> Iterator[_Written]:
         # An empty function in the place of a value is a default, not a stub.
         is_value = not body and code.word(at + 1) in ("=", ":") and code.word(at - 1) in ("{", ",", "(")
         is_stub = not is_value and len(body) <= _SHORT and (not body or _UNFINISHED.search(says) is not None)
-        answer = [word.kind for word in body if word.text not in ("return", ";", "-")]
-        is_filled = any(word.text.startswith("`") and "${" in word.text for word in body)
-        is_constant = says.startswith("return ") and answer in (["number"], ["text"]) and not is_filled
         takes = code.closing(opening) > opening + 1
-        yield _Written(token.text, token.line, shortened(says) or "nothing", is_stub, is_constant and takes)
+        is_constant = takes and says.startswith("return ") and _is_display(code, begin)
+        yield _Written(token.text, token.line, shortened(says) or "nothing", is_stub, is_constant)
+
+
+def _is_display(code: Code, begin: int) -> bool:
+    """Return whether a body holds only literals, in lists and records of any depth."""
+    is_any = False
+    for at in range(begin + 2, code.closing(begin)):
+        token = code.tokens[at]
+        is_literal = token.kind in ("number", "text") and not (token.text[0] == "`" and "${" in token.text)
+        # The name of a field, of a type before its values, or of a macro.
+        is_label = token.kind == "name" and code.word(at + 1) in (":", "{", "!")
+        if not (is_literal or is_label or token.text in _DISPLAY):
+            return False
+        is_any |= is_literal
+    return is_any
 
 
 def _parameters(code: Code, at: int) -> int | None:
@@ -286,6 +322,7 @@ def _body(code: Code, at: int) -> int | None:
     return None
 
 
+_DISPLAY: Final = frozenset(";-[]{}(),:!")
 _SHORT: Final = 12
 """Most tokens in the body of a stub."""
 

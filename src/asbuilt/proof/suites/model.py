@@ -81,6 +81,7 @@ class Kind(StrEnum):
     STUB = "stub"
     PROMISE_UNKEPT = "promise-unkept"
     CONSTANT_ANSWER = "constant-answer"
+    INPUT_IGNORED = "input-ignored"
     ANSWERS_THE_TESTS = "answers-the-tests"
     TODO_LEFT = "todo-left"
     NOT_WIRED = "not-wired"
