@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import get_args
 
 import pytest
@@ -281,3 +282,25 @@ def test_evidence_stands_for_its_tree_only_when_it_ran_and_was_counted(
     )  # fmt: skip
     assert shown.is_conclusive is (outcome in {"PASS", "FAIL"} and ran is not None)
     assert evidence_from(json.loads(json.dumps(shown._asdict()))) == shown
+
+
+WORDS = st.text(
+    st.characters(exclude_characters="\0", exclude_categories=["Cs"]) | st.sampled_from("'\"$`\\! ")
+)
+
+
+@given(st.lists(WORDS, min_size=1, max_size=4))
+def test_a_command_is_typed_as_the_words_that_ran(argv: list[str]) -> None:
+    assert shlex.split(_ran(*argv).command) == argv
+
+
+def test_single_quotes_stand_between_double_ones() -> None:
+    code = "assert total(['a']) == 1"
+    assert _ran("python", "-c", code).command == f'python -c "{code}"'
+
+
+def _ran(*argv: str) -> Evidence:
+    return Evidence(
+        name="check", argv=argv, exit_code=0, outcome="PASS", why="", ran=None, skipped=None, failed=None,
+        output="", duration_s=1.0, tree="t",
+    )  # fmt: skip

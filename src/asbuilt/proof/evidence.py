@@ -22,6 +22,8 @@ SETUP: Final = "setup"
 IDLE: Final = "it passes without this phase's work too, and proves nothing about it"
 """Reason for a phase's check that passes on the phase's base."""
 _LAST: Final = 5
+_IN_DOUBLE_QUOTES: Final = re.compile(r'["$`\\!\n]')
+"""Characters that mean something between double quotes."""
 _SHELL: Final = ("/bin/sh", "-c")
 _WORDS: Final = re.compile(r"[\w-]+")
 _TITLES: Final = re.compile(r"::| [>›] ")
@@ -36,6 +38,11 @@ _SAYS_KILLED: Final = re.compile(r"(?:^|[\s\]:])Killed$|signal: 9, SIGKILL|exit 
 _NO_SERVICE: Final = re.compile(REFUSAL.format(name=r"(\S+)", why="").encode())
 """Start of the output of a command that was not started because a service is missing."""
 _RANK: Final[dict[Outcome, int]] = {"PASS": 0, "NOT_RUN": 1, "INDETERMINATE": 2, "FAIL": 3}
+
+
+def _quoted(word: str) -> str:
+    """Quote a word for a shell; around single quotes, double quotes are easier to read."""
+    return f'"{word}"' if "'" in word and not _IN_DOUBLE_QUOTES.search(word) else shlex.quote(word)
 
 
 class Evidence(NamedTuple):
@@ -112,7 +119,7 @@ class Evidence(NamedTuple):
     @property
     def command(self) -> str:
         """The command as a person types it."""
-        return self.argv[-1] if self.argv[:2] == _SHELL else shlex.join(self.argv)
+        return self.argv[-1] if self.argv[:2] == _SHELL else " ".join(map(_quoted, self.argv))
 
     @property
     def is_conclusive(self) -> bool:
