@@ -47,7 +47,7 @@ class Sleepers:
     def adopt(self, attempt: str, data: bytes) -> None:
         """Sleep on."""
 
-    def beat(self, attempt: str) -> None:
+    def heartbeat(self, attempt: str) -> None:
         """Hear that somebody waits."""
         (self._folder / attempt).touch()
 
@@ -69,7 +69,7 @@ class Sleepers:
         del attempt
         return [], after
 
-    def last_heard(self, attempt: str) -> datetime | None:
+    def last_activity(self, attempt: str) -> datetime | None:
         """Give no sign."""
         del attempt
         return None
@@ -80,7 +80,7 @@ class Asleep(Noop):
 
     def __init__(self, home: Home, blobs: Blobs, lease: Lease | None, folder: Path) -> None:
         super().__init__(home, blobs)
-        self._working = Working(Hosts(Sleepers(folder), nullcontext, self.tidings, lease), folder, folder)
+        self._working = Working(Hosts(Sleepers(folder), nullcontext, self.signals, lease), folder, folder)
 
     def work(
         self,

@@ -20,7 +20,7 @@ from asbuilt.events.phases import BaselineDone, PhaseBegun, PhaseProven, SetupDo
 from asbuilt.events.plain import plain_options, read_options
 from asbuilt.events.plans import PlanCompared, PlanMarked
 from asbuilt.events.runs import ReportWritten, RunStarted
-from asbuilt.flows.engine.fence import Tidings
+from asbuilt.flows.engine.fence import Signals
 from asbuilt.flows.run.record import Record
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, Address, new_id
@@ -59,7 +59,7 @@ class Noop:
     def __init__(self, home: Home, blobs: Blobs) -> None:
         self.home = home
         self._blobs = blobs
-        self.tidings = Tidings()
+        self.signals = Signals()
 
     def remove_workspaces(self, run: Run) -> None:
         """Do nothing: there are none."""

@@ -175,7 +175,7 @@ class Attempts(Protocol):
     def adopt(self, attempt: str, data: bytes) -> None:
         """Take a result that a host on another machine wrote, unless there is a newer one."""
 
-    def beat(self, attempt: str) -> None:
+    def heartbeat(self, attempt: str) -> None:
         """Write a heartbeat: a worker still waits for the attempt."""
 
     def alive(self, attempt: str) -> bool:
@@ -190,7 +190,7 @@ class Attempts(Protocol):
     def events(self, attempt: str, after: int = 0) -> tuple[list[dict[str, object]], int]:
         """Read the events from offset `after`; return them and the next offset."""
 
-    def last_heard(self, attempt: str) -> datetime | None:
+    def last_activity(self, attempt: str) -> datetime | None:
         """Return when the agent last produced an event, for display; the host enforces the limits."""
 
 

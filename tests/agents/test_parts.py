@@ -45,8 +45,8 @@ PIECES = st.lists(st.binary(max_size=50), max_size=30)
 
 def test_a_night_asleep_expires_nothing() -> None:
     watch = _watch()
-    assert watch.tick(1, beat=1, events=1, cancelled=False) is None
-    assert watch.tick(8 * 3600, beat=1, events=1, cancelled=False) is None
+    assert watch.tick(1, heartbeat=1, events=1, cancelled=False) is None
+    assert watch.tick(8 * 3600, heartbeat=1, events=1, cancelled=False) is None
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_a_night_asleep_expires_nothing() -> None:
 def test_each_limit_counts_its_own_silence(*, beats: bool, events: bool, ending: str, ticks: int) -> None:
     watch = _watch()
     for tick in range(1, 200):
-        over = watch.tick(1, beat=tick if beats else 1, events=tick if events else 1, cancelled=False)
+        over = watch.tick(1, heartbeat=tick if beats else 1, events=tick if events else 1, cancelled=False)
         if over:
             assert (over[0], tick) == (ending, ticks)
             return
@@ -65,7 +65,7 @@ def test_each_limit_counts_its_own_silence(*, beats: bool, events: bool, ending:
 
 def test_a_cancel_goes_before_every_limit() -> None:
     watch = _watch(stall_s=1, overall_s=1, abandon_s=1)
-    assert watch.tick(4, beat=None, events=0, cancelled=True) == ("cancelled", "It was asked to end.")
+    assert watch.tick(4, heartbeat=None, events=0, cancelled=True) == ("cancelled", "It was asked to end.")
 
 
 @given(PIECES, st.integers(min_value=2, max_value=200))

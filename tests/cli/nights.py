@@ -72,8 +72,8 @@ class Dated(NamedTuple):
     def run(self, sql: str, **values: object) -> int:
         return self.session.run(sql, **values)
 
-    def poke(self) -> None:
-        self.session.poke()
+    def wake(self) -> None:
+        self.session.wake()
 
     def enqueue(self, segment: Segment) -> bool:
         return self.session.enqueue(segment)

@@ -189,7 +189,7 @@ def test_what_an_agent_does_is_read_from_where_it_was_last_read(tmp_path: Path) 
             file.write(line)
         activity = listener.activity(WORKS.view)
         assert activity is not None
-        assert activity.heard_at is not None
+        assert activity.last_activity_at is not None
         shown.append((activity.doing, activity.tool_calls))
     assert shown == snapshot(
         [

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from asbuilt.cli.commands.doctor.page import State
 from asbuilt.cli.commands.doctor.rows import judge
-from asbuilt.journal.notices import Unheard
+from asbuilt.journal.notices import Undelivered
 from tests.attention.receiving import receiving
 from tests.cli.machines import READY
 
@@ -124,7 +124,7 @@ def test_the_doctor_says_which_way_was_not_heard() -> None:
     row = next(
         row
         for row in judge(
-            replace(READY, unheard=(Unheard("slack", "x answered 500", "2026-11-15T01:10:00Z"),))
+            replace(READY, undelivered=(Undelivered("slack", "x answered 500", "2026-11-15T01:10:00Z"),))
         )
         if row.name == "notify"
     )

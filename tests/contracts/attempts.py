@@ -73,7 +73,7 @@ def marked(mark: str) -> list[int]:
 def ended(stage: Stage, brief: Brief, *, waiting: bool = True, seconds: float = 120) -> Result:
     def has_ended() -> bool:
         if waiting:
-            stage.attempts.beat(brief.attempt)
+            stage.attempts.heartbeat(brief.attempt)
         return stage.attempts.result(brief.attempt) is not None
 
     until(has_ended, seconds=seconds)
@@ -87,7 +87,7 @@ def has_said(stage: Stage, brief: Brief, text: str = SAID) -> Callable[[], bool]
     def claim() -> bool:
         if not stage.attempts.folder(brief.attempt).is_dir():
             return False  # its worker is a process of its own, and has not come so far
-        stage.attempts.beat(brief.attempt)  # starting an agent may take longer than abandoning it
+        stage.attempts.heartbeat(brief.attempt)  # starting an agent may take longer than abandoning it
         events, _ = stage.attempts.events(brief.attempt)
         return any(event["kind"] == "said" and event["text"] == text for event in events)
 
@@ -215,7 +215,7 @@ class AttemptsContract:
         brief = started(stage, "hangs with a child of its own session")
         until(has_said(stage, brief))
         for _ in range(30):
-            stage.attempts.beat(brief.attempt)
+            stage.attempts.heartbeat(brief.attempt)
             time.sleep(0.1)
         assert stage.attempts.alive(brief.attempt)
         assert ended(stage, brief, waiting=False).ending == "abandoned"
@@ -282,7 +282,7 @@ class AttemptsContract:
         every, end = stage.attempts.events(brief.attempt)
         assert (every[0]["kind"], every[-1]["kind"]) == ("started", "ended")
         assert stage.attempts.events(brief.attempt, end) == ([], end)
-        assert stage.attempts.last_heard(brief.attempt) is not None
+        assert stage.attempts.last_activity(brief.attempt) is not None
 
     def test_a_torn_brief_is_written_again(self, stage: Stage) -> None:
         brief = stage.brief("works")

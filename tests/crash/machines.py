@@ -199,14 +199,14 @@ class Machines(Shop):
         """Wait until a worker has had some heartbeats, and so has looked for work several times."""
         worker = worker_id(self.homes[name])
 
-        def beat() -> str:
+        def heartbeat() -> str:
             with self.store.read() as session:
                 found = [one for one in fleet.members(session, LOCAL, since="") if one.worker == worker]
             return found[0].beat_at if found else ""
 
         for _ in range(seconds):
-            before = beat()
-            self.until(lambda before=before: beat() != before)  # type: ignore[misc]  # of this round
+            before = heartbeat()
+            self.until(lambda before=before: heartbeat() != before)  # type: ignore[misc]  # of this round
 
     def commit_pulled(self) -> None:
         """Bring the clone up to the remote, as the person does."""

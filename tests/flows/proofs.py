@@ -15,7 +15,7 @@ from asbuilt.events.phases import SetupDone
 from asbuilt.events.plain import read_options
 from asbuilt.flows.checks import baseline
 from asbuilt.flows.checks.prove import Proving
-from asbuilt.flows.environments.check_environment import Rigs
+from asbuilt.flows.environments.check_environment import CheckEnvironments
 from asbuilt.flows.run.record import Record
 from asbuilt.flows.trials.suite import Order
 from asbuilt.journal import runs
@@ -78,8 +78,10 @@ class Project:
         self._record.say(SetupDone(outcome="PASS", digest="none"), "setup")
         self.base = self._tree(files)
         processes = SandboxProcesses(scratch=folder / "scratch", homes=(folder / "nobody",), level="none")
-        self._rigs = Rigs(folder / "setups", shop.repository, processes, limit_s=120, environment=NO_PLUGINS)
-        self.proving = Proving(self._record, shop.repository, self._rigs, self.base)
+        self._environments = CheckEnvironments(
+            folder / "setups", shop.repository, processes, limit_s=120, environment=NO_PLUGINS
+        )
+        self.proving = Proving(self._record, shop.repository, self._environments, self.base)
         baseline.run_baseline(self._record, self.proving, PlanFacts(RUN))
         (self.before,) = self._record.shown()
 
@@ -105,7 +107,7 @@ class Project:
         run = self._record.run
         run = run._replace(options=structs.replace(run.options, depth=depth))
         self._record = replace(self._record, run=run)
-        self.proving = Proving(self._record, self.shop.repository, self._rigs, self.base)
+        self.proving = Proving(self._record, self.shop.repository, self._environments, self.base)
 
     def _tree(self, files: dict[str, str | None] | dict[str, str]) -> str:
         for name, content in files.items():

@@ -14,7 +14,7 @@ from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.agents.sandbox.launch import probe
 from asbuilt.errors import GateStopped
 from asbuilt.events.plain import read_options
-from asbuilt.flows.environments.check_environment import Rigs
+from asbuilt.flows.environments.check_environment import CheckEnvironments
 from asbuilt.flows.environments.terms import Given
 from asbuilt.policy.sandbox.services import TABLE, Service, chosen_services
 from asbuilt.proof.projects.model import NO_SETUP, Setup
@@ -47,9 +47,11 @@ def run(shop: Shop, tmp_path: Path) -> Callable[[Given, str], Ran]:
     processes = SandboxProcesses(scratch=tmp_path / "scratch", homes=(tmp_path / "nobody",), level="bwrap")
 
     def run(given: Given, command: str) -> Ran:
-        rigs = Rigs(tmp_path / "setups", shop.repository, processes, limit_s=120, given=given)
-        with rigs.take(NO_SETUP) as rig:
-            return rig.run(tree, command)
+        environments = CheckEnvironments(
+            tmp_path / "setups", shop.repository, processes, limit_s=120, given=given
+        )
+        with environments.take(NO_SETUP) as environment:
+            return environment.run(tree, command)
 
     return run
 
@@ -131,7 +133,9 @@ def test_without_a_loopback_of_their_own_checks_get_no_services(shop: Shop, tmp_
     processes = SandboxProcesses(scratch=tmp_path / "scratch", homes=(tmp_path / "nobody",), level="none")
 
     with pytest.raises(GateStopped) as stopped:
-        Rigs(tmp_path / "setups", shop.repository, processes, given=Given(services=(TABLE["redis"],)))
+        CheckEnvironments(
+            tmp_path / "setups", shop.repository, processes, given=Given(services=(TABLE["redis"],))
+        )
 
     assert stopped.value.what == "checks.services needs the sandbox of bubblewrap, which does not work here"
 
@@ -151,12 +155,12 @@ def test_variables_reach_checks_or_the_setup_alone_and_are_masked_in_all_that_is
     tree = shop.git("rev-parse", "main^{tree}")
     processes = SandboxProcesses(scratch=tmp_path / "scratch", homes=(tmp_path / "nobody",), level="bwrap")
     given = Given(checks={"API_TOKEN": "s3cret/&value"}, setup={"BUILD_TOKEN": "t0psecret"})
-    rigs = Rigs(tmp_path / "setups", shop.repository, processes, limit_s=60, given=given)
+    environments = CheckEnvironments(tmp_path / "setups", shop.repository, processes, limit_s=60, given=given)
     seen = 'echo "token $API_TOKEN setup $BUILD_TOKEN"'
 
-    with rigs.take(Setup(seen, "d1")) as rig:
-        made = rig.set_up(tree)
-        ran = rig.run(tree, WRITES_REPORT.replace("os.environ['OUT']", repr("/run/asbuilt/out")))
+    with environments.take(Setup(seen, "d1")) as environment:
+        made = environment.set_up(tree)
+        ran = environment.run(tree, WRITES_REPORT.replace("os.environ['OUT']", repr("/run/asbuilt/out")))
 
     assert made is not None
     assert said(made) == (0, "token  setup [secret]\n")
@@ -185,11 +189,11 @@ def test_a_setup_knows_the_user_s_registries_and_signs_in_only_by_a_setting(
     (home / ".netrc").write_text("machine npm.example login me password t0psecret-too\n")
     processes = SandboxProcesses(scratch=tmp_path / "scratch", homes=(home,), level="bwrap")
     given = Given(home=home, credentials=credentials)
-    rigs = Rigs(tmp_path / "setups", shop.repository, processes, limit_s=60, given=given)
+    environments = CheckEnvironments(tmp_path / "setups", shop.repository, processes, limit_s=60, given=given)
 
-    with rigs.take(Setup(SHOWS, "d1")) as rig:
-        made = rig.set_up(tree)
-        ran = rig.run(tree, SHOWS)
+    with environments.take(Setup(SHOWS, "d1")) as environment:
+        made = environment.set_up(tree)
+        ran = environment.run(tree, SHOWS)
 
     pip = "[global]\nextra-index-url =\n    https://other.example\n"
     plain = f"registry=https://npm.example/\ncat: .netrc: No such file or directory\n{pip}"

@@ -52,8 +52,8 @@ class Interrupted:
     def read(self) -> AbstractContextManager[Session]:
         return self._store.read()
 
-    def listen(self, poked: Callable[[], object], ended: threading.Event) -> None:
-        self._store.listen(poked, ended)
+    def listen(self, wake: Callable[[], object], ended: threading.Event) -> None:
+        self._store.listen(wake, ended)
 
     def written_at(self) -> float | None:
         return self._store.written_at()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from asbuilt.events.event import Unknown
 from asbuilt.flows.engine.dbos import Engine, step
-from asbuilt.flows.engine.fence import Tidings
+from asbuilt.flows.engine.fence import Signals
 from asbuilt.flows.engine.lease import Lease, Times
 from asbuilt.flows.engine.worker import Worker
 from asbuilt.journal import runs
@@ -34,7 +34,7 @@ class Toy:
     """Segments that are gone through."""
 
     def __init__(self, segment: Callable[[str, str, str, int], None]) -> None:
-        self.tidings = Tidings()
+        self.signals = Signals()
         self.segment = segment
 
     def lost(self, segment: Segment, why: str | None) -> None:

@@ -59,8 +59,8 @@ class SqliteExplained:
     def enqueue(self, segment: Segment) -> bool:
         return self._session.enqueue(segment)
 
-    def poke(self) -> None:
-        self._session.poke()
+    def wake(self) -> None:
+        self._session.wake()
 
     def _count(self) -> int:
         self.told.work += _GRAIN
@@ -94,8 +94,8 @@ class PostgresExplained:
     def enqueue(self, segment: Segment) -> bool:
         return self._session.enqueue(segment)
 
-    def poke(self) -> None:
-        self._session.poke()
+    def wake(self) -> None:
+        self._session.wake()
 
     def _explain(self, sql: str, values: dict[str, object]) -> None:
         self._connection.execute("SAVEPOINT tried")

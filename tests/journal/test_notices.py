@@ -116,7 +116,7 @@ def test_a_way_that_fails_is_tried_again_later_each_time_and_then_no_more(
     said = f"{receiver.url.removeprefix('http://')} answered 500"
     assert _rows(store) == [{"way": "slack", "tries": TRIES, "said": said, "over": True}]
     with store.read() as session:
-        assert [(one.way, one.said) for one in notices.unheard(session, PLAN.org)] == [("slack", said)]
+        assert [(one.way, one.said) for one in notices.undelivered(session, PLAN.org)] == [("slack", said)]
 
 
 def test_a_way_that_is_heard_again_is_no_trouble_any_more(store: Store, receiver: Receiver) -> None:
@@ -130,7 +130,7 @@ def test_a_way_that_is_heard_again_is_no_trouble_any_more(store: Store, receiver
     _now_due(store)
     assert (sender.look(), sender.look(), len(receiver.got)) == (1, 0, 2)
     with store.read() as session:
-        assert notices.unheard(session, PLAN.org) == []
+        assert notices.undelivered(session, PLAN.org) == []
 
 
 def test_quiet_hours_gather_everything_into_one_message_but_what_is_urgent(

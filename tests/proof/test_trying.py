@@ -18,7 +18,7 @@ from asbuilt.proof.runners import (
     runner_of,
 )
 from asbuilt.proof.suites.places import is_test_file
-from asbuilt.proof.trials.canaries import Canary, Heard, canaries, canary_state
+from asbuilt.proof.trials.canaries import Canary, CanaryResult, canaries, canary_state
 
 CANARY = Canary("z1", "0a", "0b")
 REPORT = "--junitxml=r.xml"
@@ -298,8 +298,8 @@ def test_every_folder_with_tests_has_its_pair_and_those_of_the_phase_come_first(
     assert list(found)[:2] == ["t19/test_z10.py", "t00/test_z11.py"]
 
 
-AS_THEY_MUST = Heard("right", "1 failed and 1 passed, as they must")
-LIES = Heard("wrong", "the test run reports a failing test as passed")
+AS_THEY_MUST = CanaryResult("right", "1 failed and 1 passed, as they must")
+LIES = CanaryResult("wrong", "the test run reports a failing test as passed")
 
 
 @pytest.mark.parametrize(
@@ -312,15 +312,15 @@ LIES = Heard("wrong", "the test run reports a failing test as passed")
         (
             1,
             Counts(2, 2, 0, ("t::z10_0a", "t::z10_0b")),
-            Heard("wrong", "the test run reports a passing test as failed"),
+            CanaryResult("wrong", "the test run reports a passing test as failed"),
         ),
-        (0, Counts(2, 1, 0), Heard("wrong", "the test run ends with exit 0 though a test fails")),
-        (5, Counts(0, 0, 0), Heard("absent", "2 of 2 canaries did not run")),
-        (0, None, Heard("absent", "the run of the canaries came to no summary")),
-        (None, Counts(2, 1, 0), Heard("absent", "the run of the canaries came to no summary")),
+        (0, Counts(2, 1, 0), CanaryResult("wrong", "the test run ends with exit 0 though a test fails")),
+        (5, Counts(0, 0, 0), CanaryResult("absent", "2 of 2 canaries did not run")),
+        (0, None, CanaryResult("absent", "the run of the canaries came to no summary")),
+        (None, Counts(2, 1, 0), CanaryResult("absent", "the run of the canaries came to no summary")),
     ],
 )
 def test_a_canary_that_is_reported_wrongly_voids_the_run(
-    exit_code: int | None, counts: Counts | None, said: Heard
+    exit_code: int | None, counts: Counts | None, said: CanaryResult
 ) -> None:
     assert canary_state(CANARY, 1, exit_code, counts) == said

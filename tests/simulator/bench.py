@@ -1,4 +1,4 @@
-"""Checks without commands: a tree shows what is in it. In place of `flows.rigs.Rigs`."""
+"""Checks without commands: a tree shows what is in it. In place of `CheckEnvironments`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Bench:
-    """A rig that is always free."""
+    """A check environment that is always free."""
 
     def __init__(self, _folder: object, repository: Model, _processes: object, **_terms: object) -> None:
         self._model = repository

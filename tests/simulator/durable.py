@@ -34,7 +34,7 @@ _SLOTS: Final = 2
 _POLL_S: Final = 0.2
 _LOOK_S: Final = 10.0
 """Who waits for less only looks again; who waits for longer does something then."""
-TIMES: Final = Times(beat_s=60.0, stop_s=180.0, lost_s=240.0)
+TIMES: Final = Times(heartbeat_s=60.0, stop_s=180.0, lost_s=240.0)
 """As the shipped ones to each other, and rarer."""
 Answer = TypeVar("Answer")
 

@@ -82,7 +82,7 @@ class Hosts:
         for host in [*self.living.values()]:
             if not self._story.is_fleet and self._is_kept(host):
                 host.beat_at = until
-            elif host.beat_at + (TIMES.stop_s if self._story.is_fleet else TIMES.beat_s) < until:
+            elif host.beat_at + (TIMES.stop_s if self._story.is_fleet else TIMES.heartbeat_s) < until:
                 self.end(host, "abandoned")
 
     def _is_kept(self, host: Host) -> bool:
@@ -218,7 +218,7 @@ class Attempts:
         if ended is not None and ended.starts > after:
             return
         hosts.results.pop(name, None)
-        self.beat(brief.attempt)
+        self.heartbeat(brief.attempt)
         self._stage.point()
         if name in hosts.living:
             return
@@ -244,7 +244,7 @@ class Attempts:
         """Take nothing from other machines."""
         raise AssertionError(attempt, data)
 
-    def beat(self, attempt: str) -> None:
+    def heartbeat(self, attempt: str) -> None:
         """Tell its host that somebody still waits for it."""
         host = self._hosts.living.get(self._name(attempt))
         if host is not None:
@@ -268,7 +268,7 @@ class Attempts:
         """Nobody looks on."""
         raise NotImplementedError(attempt, after)
 
-    def last_heard(self, attempt: str) -> datetime | None:
+    def last_activity(self, attempt: str) -> datetime | None:
         """Nobody looks on."""
         raise NotImplementedError(attempt)
 

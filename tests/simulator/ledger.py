@@ -113,7 +113,7 @@ class Ledger:
         finally:
             self._stage.is_held = held
 
-    def listen(self, poked: Callable[[], object], ended: threading.Event) -> None:
+    def listen(self, wake: Callable[[], object], ended: threading.Event) -> None:
         """Return: nobody pokes, and everybody looks often."""
 
     def written_at(self) -> float | None:

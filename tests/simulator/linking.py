@@ -1,4 +1,4 @@
-"""Put the models where the shipped flows look for git, rigs, files and the clock.
+"""Put the models where the shipped flows look for git, check environments, files and the clock.
 
 The one rule: only what is outside of the process is replaced, and what is pure is only remembered.
 """
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from unittest.mock import patch
 
 from asbuilt.flows.engine import lease, worker
-from asbuilt.flows.engine.fence import Tidings
+from asbuilt.flows.engine.fence import Signals
 from asbuilt.flows.environments import check_environment
 from asbuilt.flows.run import environment
 from asbuilt.git import commits, files, locks, objects, private, refs, repository, trees
@@ -46,7 +46,7 @@ def linked() -> Iterator[World]:
         sleep=lambda seconds: world.model.stage.sleep(seconds, polls=False),
     )
 
-    def waits(_tidings: Tidings, seconds: float) -> None:
+    def waits(_signals: Signals, seconds: float) -> None:
         world.model.stage.sleep(seconds, polls=True)
 
     with ExitStack() as stack:
@@ -61,7 +61,7 @@ def linked() -> Iterator[World]:
             Event=lambda: Looks(world.model.stage), Thread=partial(Thread, lambda: world.model.stage)
         )
         stack.enter_context(patch.object(worker, "threading", threads))
-        stack.enter_context(patch.object(Tidings, "wait", waits))
+        stack.enter_context(patch.object(Signals, "wait", waits))
         # A look in the simulator costs what many do in a day of a worker.
         for name, value in (
             ("_ASK_S", 2 * worker.LOOK_S),
@@ -139,7 +139,7 @@ def _replacements(world: World) -> dict[int, tuple[object, Callable[..., Any]]]:
         (outside.reach, lambda _repository, _workspace, _run: {}),
         (outside.under_way, lambda _repository: {}),
         (workspaces.written_in, lambda _repository, _workspace, _tree: []),
-        (check_environment.Rigs, bench.Bench),
+        (check_environment.CheckEnvironments, bench.Bench),
         (environment.keep, lambda *_, **__: None),
         (environment.kept, lambda _room: {}),
         (environment.kept_for, lambda _room, _kind: {}),

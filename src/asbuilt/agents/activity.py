@@ -18,7 +18,7 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*(\.[A-Za-z0-9_-]+)+")
 class Signs(NamedTuple):
     """What an agent has done so far, as its host recorded it."""
 
-    heard_at: str | None = None
+    last_activity_at: str | None = None
     """Time of the last event; None before the first event."""
     tool_calls: int = 0
     last_call: str = ""
@@ -59,12 +59,12 @@ def folder_of(state: Path, attempt: str) -> Path:
 
 def signs_of(folder: Path) -> Signs:
     """Summarize the activity of an attempt; all fields keep their defaults if it was never started."""
-    heard = last_heard(folder)
+    active_at = last_activity(folder)
     events = read_events(folder / "events.jsonl", 0)[0]
     calls = [event for event in events if event["kind"] == "called"]
     last = calls[-1] if calls else {}
     return Signs(
-        heard_at=None if heard is None else heard.isoformat(),
+        last_activity_at=None if active_at is None else active_at.isoformat(),
         tool_calls=len(calls),
         last_call=" ".join(str(last.get(name) or "") for name in ("tool", "detail")).strip(),
         last_call_at=str(last["at"]) if "at" in last else None,
@@ -80,7 +80,7 @@ def models_of(folder: Path) -> list[str]:
     return [model for event in events if isinstance(model := event.get("model"), str) and model]
 
 
-def last_heard(folder: Path) -> datetime | None:
+def last_activity(folder: Path) -> datetime | None:
     """Return when the agent last produced an event: the modification time of events.jsonl."""
     try:
         return datetime.fromtimestamp((folder / "events.jsonl").stat().st_mtime, UTC)

@@ -143,7 +143,7 @@ class Folder(Struct, frozen=True):
         except Unreadable:
             return None
 
-    def beat(self) -> object:
+    def heartbeat(self) -> object:
         """Return a value that changes with every heartbeat; None before the first."""
         try:
             found = (self.path / "beat").stat()

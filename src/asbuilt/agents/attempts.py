@@ -67,7 +67,7 @@ class FolderAttempts:
         if ended is not None:
             folder.set_result_aside(ended.starts)
         folder.path.mkdir(parents=True, exist_ok=True, mode=0o700)
-        self.beat(brief.attempt)
+        self.heartbeat(brief.attempt)
         if self.alive(brief.attempt):
             return
         # Starts on another machine count too: a result is identified by the number of its start.
@@ -104,7 +104,7 @@ class FolderAttempts:
         ended = self.result(attempt)
         folder.count_elsewhere(up_to=ended.starts if ended else 0)
 
-    def beat(self, attempt: str) -> None:
+    def heartbeat(self, attempt: str) -> None:
         """Write a heartbeat: a worker still waits for the attempt."""
         (self.folder(attempt) / "beat").touch(mode=0o600)
 
@@ -124,9 +124,9 @@ class FolderAttempts:
         """Read the events from offset `after`; return them and the next offset."""
         return activity.read_events(self.folder(attempt) / "events.jsonl", after)
 
-    def last_heard(self, attempt: str) -> datetime | None:
+    def last_activity(self, attempt: str) -> datetime | None:
         """Return when the agent last produced an event."""
-        return activity.last_heard(self.folder(attempt))
+        return activity.last_activity(self.folder(attempt))
 
     def terms(self, *, required: bool = True) -> Terms:
         """Return the terms of a new host; raises `SandboxUnavailable` if a required sandbox is missing."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from asbuilt.wiring import Journal
 
 POLL_S: Final = 0.25
-BEAT_S: Final = 5.0
+HEARTBEAT_S: Final = 5.0
 """Seconds between two messages of an idle stream; the page shows when the last one came."""
 _SETTLED_S: Final = 2.0
 """A store at rest for this long is not queried until it is written again; a shared one half as often."""
@@ -62,7 +62,7 @@ class Changes:
                 if seen != self._cursor or grown != size:
                     seen, size, sent_at = self._cursor, grown, time.monotonic()
                     yield _message("changed", seen)
-                elif time.monotonic() - sent_at >= BEAT_S:
+                elif time.monotonic() - sent_at >= HEARTBEAT_S:
                     sent_at = time.monotonic()
                     yield _message("beat", seen)
                 with suppress(TimeoutError):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from asbuilt.flows.checks.prove import Proving, tree_of
-from asbuilt.flows.environments.check_environment import Rigs
+from asbuilt.flows.environments.check_environment import CheckEnvironments
 from asbuilt.flows.run.environment import given_in, kept, kept_for_forge
 from asbuilt.git.forge.github import open_forge
 from asbuilt.git.workspace import workspaces
@@ -16,7 +16,7 @@ from asbuilt.settings.running import check_limit_s
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asbuilt.flows.engine.fence import Tidings
+    from asbuilt.flows.engine.fence import Signals
     from asbuilt.flows.run.record import Record
     from asbuilt.git.forge.github import GitHub
     from asbuilt.git.repository import Repository
@@ -32,7 +32,7 @@ class Context(Struct, frozen=True):
     repository: Repository
     home: Home
     processes: Processes
-    tidings: Tidings
+    signals: Signals
 
     @property
     def room(self) -> Path:
@@ -61,11 +61,11 @@ class Context(Struct, frozen=True):
         folder = self.workspaces / run.run
         return folder / workspaces.lane_folder(folder, run.name, lane)
 
-    def rigs(self, facts: ProvingFacts) -> Rigs:
+    def environments(self, facts: ProvingFacts) -> CheckEnvironments:
         """Return the check environments of the run; its commands end when the run is stopped."""
         run = self.record.run
-        stoppable = self.processes.ending(lambda: facts.may_stop and self.tidings.is_stopped(run.run))
-        return Rigs(
+        stoppable = self.processes.ending(lambda: facts.may_stop and self.signals.is_stopped(run.run))
+        return CheckEnvironments(
             self.home.path / "setups" / run.repo, self.repository, stoppable,
             limit_s=check_limit_s(run.options), environment=kept(self.room), history=facts.base or "",
             given=given_in(self.room, run.options),
@@ -74,4 +74,4 @@ class Context(Struct, frozen=True):
     def proving(self, facts: ProvingFacts) -> Proving:
         """Return what runs the checks of the run."""
         base = tree_of(self.repository, facts.base) if facts.base else ""
-        return Proving(self.record, self.repository, self.rigs(facts), base)
+        return Proving(self.record, self.repository, self.environments(facts), base)

@@ -16,7 +16,7 @@ from asbuilt.flows.authoring import perform as authoring
 from asbuilt.flows.cleanup import remove_safe
 from asbuilt.flows.context import Context
 from asbuilt.flows.delivery import perform as delivery
-from asbuilt.flows.engine.fence import Fenced, Tidings
+from asbuilt.flows.engine.fence import Fenced, Signals
 from asbuilt.flows.fleet.membership import Openings
 from asbuilt.flows.plan_run import perform as plan_run
 from asbuilt.flows.report import report
@@ -67,12 +67,12 @@ class Performer:
         On a shared database, agents work only while the `lease` is renewed.
         """
         self.home = home
-        self.tidings = Tidings()
+        self.signals = Signals()
         self._store = store
         self._blobs = blobs
         self._processes = processes
         self._openings = Openings(home, os.environ)
-        hosts = Hosts(attempts, awake, self.tidings, lease)
+        hosts = Hosts(attempts, awake, self.signals, lease)
         self._working = Working(hosts, home.runs, home.path / "setups")
 
     def perform(self, run: Run, facts: Facts, move: Move, fenced: Fenced) -> None:
@@ -84,7 +84,7 @@ class Performer:
         # A move that was cut off may leave its work done, and the lock of the git that did it.
         heal_left(repository)
         record = Record(run=run, store=fenced, blobs=self._blobs, shared=shared)
-        context = Context(record, repository, self.home, self._processes, self.tidings)
+        context = Context(record, repository, self.home, self._processes, self.signals)
         match facts:
             case PlanFacts():
                 plan_run.perform(context, self._working, facts, move)

@@ -10,7 +10,7 @@ from asbuilt.events.phases import PhaseForked, PhaseJoined
 from asbuilt.events.runs import ReportWritten, RunParked, RunTakenOver, TroubleMet, WaitReason
 from asbuilt.flows.decisions import Plain, comes_next, read_move, recorded, still_waits
 from asbuilt.flows.engine import dbos
-from asbuilt.flows.engine.fence import Fenced, Superseded, Tidings
+from asbuilt.flows.engine.fence import Fenced, Signals, Superseded
 from asbuilt.flows.engine.transient import retry_at, trouble_in, words_of
 from asbuilt.flows.notify import NOBODY, Calling, Reach
 from asbuilt.flows.run.accounts import choose, may_start
@@ -47,7 +47,7 @@ class Performing(Protocol):
     """Performs the moves of runs."""
 
     home: Home
-    tidings: Tidings
+    signals: Signals
 
     def perform(self, run: Run, facts: Facts, move: moves.Move, fenced: Fenced) -> None:
         """Perform one move. Idempotent: a move that was cut off is performed again."""
@@ -87,9 +87,9 @@ class Runs:
         self._collector = collector
 
     @property
-    def tidings(self) -> Tidings:
+    def signals(self) -> Signals:
         """Signals for threads that wait for an agent."""
-        return self._performer.tidings
+        return self._performer.signals
 
     def segment(self, org: str, repo: str, run: str, n: int) -> None:
         """Perform a segment until the run ends or the next is planned, or another execution has started."""

@@ -41,7 +41,7 @@ class Waiting(NamedTuple):
 _NOTICES: Final = Table("notices", Waiting, Waiting._fields)
 
 
-class Unheard(Struct, frozen=True):
+class Undelivered(Struct, frozen=True):
     """The last error of a channel."""
 
     way: str
@@ -90,7 +90,7 @@ def waits(session: Session, org: str, ways: Sequence[str]) -> bool:
     return any(_NOTICES.has(session, _LEFT, org=org, way=way) for way in ways)
 
 
-def unheard(session: Session, org: str) -> list[Unheard]:
+def undelivered(session: Session, org: str) -> list[Undelivered]:
     """Return the last error of each channel whose last try failed, from the last 200 results."""
     rows = session.rows(
         "SELECT way, said, said_at AS at FROM notices WHERE org = :org AND said_at IS NOT NULL"
@@ -98,7 +98,7 @@ def unheard(session: Session, org: str) -> list[Unheard]:
         org=org,
     )
     last = {row["way"]: row for row in reversed(rows)}
-    return [Unheard(**row) for _, row in sorted(last.items()) if row["said"] is not None]
+    return [Undelivered(**row) for _, row in sorted(last.items()) if row["said"] is not None]
 
 
 def forget(session: Session, org: str, *, before: str) -> int:

@@ -126,7 +126,7 @@ def request(  # noqa: PLR0913 - a request has these parts
     plan_segment(session, segment, is_for_any=order is not None)
     event = RunRequested(number=head["runs"], mode=options.mode)
     append(session, address, event, key=f"{run}/requested", actor=actor, run=run)
-    session.poke()
+    session.wake()
     found = find(session, address.org, address.repo, run)
     if found is None:
         raise LookupError(run)
@@ -150,7 +150,7 @@ def wake(session: Session, org: str, repo: str, run: str, *, lane: str | None = 
     change = f"SET due_at = :now, asked = 1 WHERE {OF_RUN}{of_lane} AND closed_at IS NULL AND due_at > :now"
     woken = SEGMENTS.changed(session, change, org=org, repo=repo, run=run, lane=lane, now=session.now)
     if woken:
-        session.poke()
+        session.wake()
     return woken
 
 
@@ -199,7 +199,7 @@ def ask_to_stop(session: Session, org: str, repo: str, run: str, *, reason: str)
     change = f"UPDATE runs SET stop = :reason WHERE {OF_RUN} AND ended_at IS NULL"
     changed = session.run(change, org=org, repo=repo, run=run, reason=reason)
     if changed:
-        session.poke()
+        session.wake()
     return bool(changed)
 
 

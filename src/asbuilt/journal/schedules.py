@@ -60,7 +60,7 @@ def set_(session: Session, wanted: Schedule) -> Schedule | None:
     insert(session, "schedules", **wanted._asdict() | {"options": options_text(wanted.options)})
     event = events.ScheduleSet(cadence=wanted.cadence, zone=wanted.zone, next=wanted.slot)
     append(session, wanted.address, event, key=f"schedule/{wanted.schedule}/set", actor=wanted.actor)
-    session.poke()
+    session.wake()
     return before
 
 

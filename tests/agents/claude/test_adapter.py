@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from asbuilt.agents.claude.adapter import GIVEN, arguments, call_of
-from asbuilt.agents.claude.ending import Heard, tally_in, turn_of, used_by, used_without_end
+from asbuilt.agents.claude.ending import TurnState, tally_in, turn_of, used_by, used_without_end
 from asbuilt.agents.claude.messages import (
     Asked,
     Begun,
@@ -141,52 +141,52 @@ def test_a_result_that_does_not_say_that_it_went_well_did_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "heard", "ending", "cause"),
+    ("code", "state", "ending", "cause"),
     [
-        (0, Heard(ended=_ended()), "done", None),
-        (1, Heard(ended=_ended()), "failed", None),
-        (None, Heard(ended=_ended()), "failed", None),
-        (0, Heard(ended=_ended(is_error=True)), "failed", None),
-        (0, Heard(ended=_ended(subtype="error_during_execution", is_error=True)), "crashed", "crash"),
-        (0, Heard(ended=_ended(subtype="something new")), "failed", None),
-        (0, Heard(), "crashed", "crash"),
-        (143, Heard(), "crashed", "crash"),
-        (1, Heard(ended=_ended(subtype="error_max_turns", is_error=True)), "failed", "max_turns"),
-        (1, Heard(ended=_ended(subtype="error_max_budget_usd", is_error=True)), "failed", "budget"),
-        (1, Heard(ended=_ended(is_error=True, stop="refusal")), "failed", "refusal"),
-        (1, Heard(error="authentication_failed", ended=_ended(is_error=True)), "limited", "auth"),
-        (1, Heard(error="billing_error", ended=_ended(is_error=True, status=400)), "limited", "auth"),
-        (1, Heard(ended=_ended(is_error=True, error="connection_failed")), "limited", "overload"),
-        (1, Heard(ended=_ended(is_error=True, status=529)), "limited", "overload"),
-        (1, Heard(ended=_ended(is_error=True, status=503)), "limited", "overload"),
-        (1, Heard(ended=_ended(is_error=True, status=429)), "limited", "overload"),
-        (1, Heard(ended=_ended(is_error=True, status=404)), "failed", None),
+        (0, TurnState(ended=_ended()), "done", None),
+        (1, TurnState(ended=_ended()), "failed", None),
+        (None, TurnState(ended=_ended()), "failed", None),
+        (0, TurnState(ended=_ended(is_error=True)), "failed", None),
+        (0, TurnState(ended=_ended(subtype="error_during_execution", is_error=True)), "crashed", "crash"),
+        (0, TurnState(ended=_ended(subtype="something new")), "failed", None),
+        (0, TurnState(), "crashed", "crash"),
+        (143, TurnState(), "crashed", "crash"),
+        (1, TurnState(ended=_ended(subtype="error_max_turns", is_error=True)), "failed", "max_turns"),
+        (1, TurnState(ended=_ended(subtype="error_max_budget_usd", is_error=True)), "failed", "budget"),
+        (1, TurnState(ended=_ended(is_error=True, stop="refusal")), "failed", "refusal"),
+        (1, TurnState(error="authentication_failed", ended=_ended(is_error=True)), "limited", "auth"),
+        (1, TurnState(error="billing_error", ended=_ended(is_error=True, status=400)), "limited", "auth"),
+        (1, TurnState(ended=_ended(is_error=True, error="connection_failed")), "limited", "overload"),
+        (1, TurnState(ended=_ended(is_error=True, status=529)), "limited", "overload"),
+        (1, TurnState(ended=_ended(is_error=True, status=503)), "limited", "overload"),
+        (1, TurnState(ended=_ended(is_error=True, status=429)), "limited", "overload"),
+        (1, TurnState(ended=_ended(is_error=True, status=404)), "failed", None),
         (
             1,
-            Heard(error="rate_limit", ended=_ended(is_error=True, error="usage_limit_reached")),
+            TurnState(error="rate_limit", ended=_ended(is_error=True, error="usage_limit_reached")),
             "limited",
             "usage_limit",
         ),
     ],
 )
 def test_it_is_done_only_when_everything_says_so(
-    code: int | None, heard: Heard, ending: str, cause: Cause | None
+    code: int | None, state: TurnState, ending: str, cause: Cause | None
 ) -> None:
-    turn = turn_of(code, heard, BRIEF, last_words="")
+    turn = turn_of(code, state, BRIEF, last_words="")
     assert (turn.ending, turn.cause) == (ending, cause)
     assert turn.reason
 
 
 def test_a_limit_has_its_time_from_its_event_or_from_words_of_old() -> None:
-    new = Heard(resets_at=1_935_817_689, ended=_ended(is_error=True, error="usage_limit_reached"))
-    old = Heard(ended=_ended(is_error=True, text="Claude AI usage limit reached|1935817689"))
-    odd = Heard(resets_at=10**30, ended=_ended(is_error=True, error="usage_limit_reached"))
-    told = [turn_of(1, heard, BRIEF, last_words="").resets_at for heard in (new, old, odd)]
+    new = TurnState(resets_at=1_935_817_689, ended=_ended(is_error=True, error="usage_limit_reached"))
+    old = TurnState(ended=_ended(is_error=True, text="Claude AI usage limit reached|1935817689"))
+    odd = TurnState(resets_at=10**30, ended=_ended(is_error=True, error="usage_limit_reached"))
+    told = [turn_of(1, state, BRIEF, last_words="").resets_at for state in (new, old, odd)]
     assert told == ["2031-05-06T07:08:09+00:00", "2031-05-06T07:08:09+00:00", None]
 
 
 def test_a_crash_is_told_with_the_last_words_of_its_stderr() -> None:
-    assert turn_of(139, Heard(says="half"), BRIEF, last_words="warning\nout of memory\n") == Turn(
+    assert turn_of(139, TurnState(says="half"), BRIEF, last_words="warning\nout of memory\n") == Turn(
         ending="crashed", reason="claude was ended by signal 11: out of memory.", cause="crash", says="half"
     )
 
@@ -194,11 +194,11 @@ def test_a_crash_is_told_with_the_last_words_of_its_stderr() -> None:
 def test_only_a_verifier_gives_a_verdict_and_only_as_structured_output() -> None:
     structured = {"items": [{"item": 1, "outcome": "PASS", "why": "seen"}]}
     verifier = replace(BRIEF, role="verify")
-    verdict = turn_of(0, Heard(ended=_ended(structured=structured)), verifier, last_words="").verdict
+    verdict = turn_of(0, TurnState(ended=_ended(structured=structured)), verifier, last_words="").verdict
     assert verdict is not None
     assert (verdict.intent, [entry.outcome for entry in verdict.entries]) == (BRIEF.intent, ["PASS"])
-    assert turn_of(0, Heard(ended=_ended()), verifier, last_words="").verdict is None
-    assert turn_of(0, Heard(ended=_ended(structured=structured)), BRIEF, last_words="").verdict is None
+    assert turn_of(0, TurnState(ended=_ended()), verifier, last_words="").verdict is None
+    assert turn_of(0, TurnState(ended=_ended(structured=structured)), BRIEF, last_words="").verdict is None
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.agents.sandbox.launch import probe
 from asbuilt.errors import GateStopped
 from asbuilt.flows.checks.dry_run import Trying
-from asbuilt.flows.environments.check_environment import Rigs
+from asbuilt.flows.environments.check_environment import CheckEnvironments
 from asbuilt.plan.reader import read
 from tests.git.conftest import shop
 
@@ -58,9 +58,9 @@ def plan_tried(shop: Shop, folder: Path, level: Level, *, setup: str = "") -> li
     processes = SandboxProcesses(
         scratch=folder / "scratch", hidden=(folder / "state",), homes=(folder / "nobody",), level=level
     )
-    rigs = Rigs(folder / "state" / "setups", shop.repository, processes, limit_s=60)
+    environments = CheckEnvironments(folder / "state" / "setups", shop.repository, processes, limit_s=60)
     tree = shop.git("rev-parse", "main^{tree}")
-    trying = Trying(shop.repository, rigs, tree, level)
+    trying = Trying(shop.repository, environments, tree, level)
     return [(one.phase, one.before, one.why) for one in trying.tried(read(PLAN), setup=setup)]
 
 

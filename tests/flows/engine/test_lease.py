@@ -33,7 +33,7 @@ def test_a_lease_lasts_from_the_last_beat_that_was_asked_for_and_accepted(
     lease.register()
     now[0] += 44.9
     assert (lease.is_good, lease.sign) == (True, 1)
-    lease.beat()
+    lease.heartbeat()
     now[0] += 44.9
     assert (lease.is_good, lease.sign) == (True, 2)
     now[0] += 0.2
@@ -46,7 +46,7 @@ def test_a_worker_that_was_given_up_learns_it_from_its_next_beat(store: Store) -
     with store.write() as session:
         assert workers.give_up(session, LOCAL, "a", before=workers.earlier(session.now, -1))
         assert not lease.holds(session)
-    lease.beat()
+    lease.heartbeat()
     assert (_epoch(store), lease.sign, lease.is_given_up) == (2, 1, True)
     again = Lease(store, "a", org=LOCAL, times=Times())
     again.register()
@@ -54,7 +54,7 @@ def test_a_worker_that_was_given_up_learns_it_from_its_next_beat(store: Store) -
 
 
 def test_beats_go_on_until_the_end(store: Store) -> None:
-    lease, ended = Lease(store, "a", org=LOCAL, times=Times(beat_s=0.02)), threading.Event()
+    lease, ended = Lease(store, "a", org=LOCAL, times=Times(heartbeat_s=0.02)), threading.Event()
     lease.register()
     keeper = threading.Thread(target=lease.keep, args=(ended,))
     keeper.start()

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from asbuilt.agents.commands import SandboxProcesses
-from asbuilt.flows.environments.check_environment import Rigs
+from asbuilt.flows.environments.check_environment import CheckEnvironments
 from asbuilt.flows.trials.allowance import Allowance
 from asbuilt.flows.trials.further import lines_not_run, probe
 from asbuilt.flows.trials.suite import Order, Trials
@@ -39,9 +39,11 @@ def committed(shop: Shop, files: dict[str, str]) -> str:
     return shop.git("rev-parse", "main^{tree}")
 
 
-def rigs_at(shop: Shop, folder: Path) -> Rigs:
+def environments_at(shop: Shop, folder: Path) -> CheckEnvironments:
     processes = SandboxProcesses(scratch=folder / "scratch", homes=(folder / "nobody",), level="none")
-    return Rigs(folder / "setups", shop.repository, processes, limit_s=120, environment=NO_PLUGINS)
+    return CheckEnvironments(
+        folder / "setups", shop.repository, processes, limit_s=120, environment=NO_PLUGINS
+    )
 
 
 def probed(
@@ -54,11 +56,11 @@ def probed(
 ) -> tuple[str, ...]:
     """Probe what a phase makes of the base, as if its suite had taken so long."""
     base, tree = committed(shop, before), committed(shop, files)
-    with rigs_at(shop, folder).take(Setup(None, "none")) as rig:
-        trials = Trials(rig, shop.repository, tree, Order(base, ""))
+    with environments_at(shop, folder).take(Setup(None, "none")) as environment:
+        trials = Trials(environment, shop.repository, tree, Order(base, ""))
         allowance = Allowance("strict")
         allowance.add_suite(box_s, tests_differ=True)
-        return (*probe(trials, rig.run(tree, PYTEST), allowance).notes, *allowance.notes)
+        return (*probe(trials, environment.run(tree, PYTEST), allowance).notes, *allowance.notes)
 
 
 @pytest.mark.parametrize(
@@ -178,8 +180,8 @@ def test_new_lines_that_no_test_runs_are_named(
     told: tuple[str, ...],
 ) -> None:
     base, tree = committed(shop, before), committed(shop, files)
-    with rigs_at(shop, tmp_path).take(Setup(None, "none")) as rig:
-        trials = Trials(rig, shop.repository, tree, Order(base, ""))
-        suite = rig.run(tree, tests)
+    with environments_at(shop, tmp_path).take(Setup(None, "none")) as environment:
+        trials = Trials(environment, shop.repository, tree, Order(base, ""))
+        suite = environment.run(tree, tests)
         green = suite._replace(ended=replace(suite.ended, exit_code=0))
-        assert lines_not_run(rig, trials, green, Allowance()) == told
+        assert lines_not_run(environment, trials, green, Allowance()) == told

@@ -58,9 +58,9 @@ def _register(store: Store, worker: str) -> int:
         return workers.register(session, ORG, worker, host="here", pid=1, build="1")
 
 
-def _beat(store: Store, worker: str, epoch: int) -> bool:
+def _heartbeat(store: Store, worker: str, epoch: int) -> bool:
     with store.write() as session:
-        return workers.beat(session, ORG, worker, epoch=epoch, draining=False)
+        return workers.heartbeat(session, ORG, worker, epoch=epoch, draining=False)
 
 
 def _give_up(store: Store, worker: str) -> bool:
@@ -153,13 +153,13 @@ def test_everything_that_is_open_and_due_is_enqueued_again_when_it_is_asked_for(
 def test_a_worker_that_was_not_heard_of_is_given_up_and_comes_back_as_a_newcomer(store: Store) -> None:
     epoch = _register(store, "a")
     assert not _give_up(store, "a")
-    assert _beat(store, "a", epoch)
+    assert _heartbeat(store, "a", epoch)
     with store.write() as session:
         session.run("UPDATE workers SET beat_at = :old", old=OLD)
         assert workers.gone(session, ORG, before=workers.earlier(session.now, 60)) == ["a"]
         assert workers.is_current(session, ORG, "a", epoch=epoch)
     assert _give_up(store, "a")
-    assert not _beat(store, "a", epoch)
+    assert not _heartbeat(store, "a", epoch)
     with store.write() as session:
         assert not workers.is_current(session, ORG, "a", epoch=epoch)
     assert _register(store, "a") == epoch + 2

@@ -17,7 +17,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from asbuilt.agents.claude import messages
-from asbuilt.agents.claude.ending import Heard, tally_in, turn_of, used_by, used_without_end
+from asbuilt.agents.claude.ending import TurnState, tally_in, turn_of, used_by, used_without_end
 from asbuilt.agents.claude.state import can_go_on, session_of, state_of
 from asbuilt.agents.contract import Call, Called, Conversed, Modelled, Needs, Noted, Said, Turn, stopped
 from asbuilt.agents.prompt import go_on, prompt_for, system_for
@@ -96,28 +96,28 @@ class Claude:
             ),
         )
         self._seat.before_end(self._interrupt)
-        heard = Heard()
+        turn_state = TurnState()
         await send(self._process, messages.HELLO)
         await send(self._process, messages.prompt(go_on() if goes_on else prompt_for(brief)))
-        await self._listen(process, heard, gate, emit)
+        await self._listen(process, turn_state, gate, emit)
         code = await exit_within(process, _LEAVES_S)
-        if heard.ended is not None:
-            emit(used_by(heard.ended, tally))
+        if turn_state.ended is not None:
+            emit(used_by(turn_state.ended, tally))
         elif used := used_without_end(tally_in(state.transcript(session))):
             emit(used)
-        return turn_of(code, heard, brief, last_words=self._seat.last_words())
+        return turn_of(code, turn_state, brief, last_words=self._seat.last_words())
 
     async def _listen(
-        self, process: asyncio.subprocess.Process, heard: Heard, gate: Gate, emit: Emit
+        self, process: asyncio.subprocess.Process, turn_state: TurnState, gate: Gate, emit: Emit
     ) -> None:
         lines = Lines(messages.LINE_CAP)
         async for line in lines_of(process, lines):
             if line.strip():
-                await self._take(messages.message_in(line), heard, gate, emit)
+                await self._take(messages.message_in(line), turn_state, gate, emit)
         if lines.dropped:
             emit(Noted(text=f"{lines.dropped} lines were longer than {messages.LINE_CAP} bytes."))
 
-    async def _take(self, message: messages.Message, heard: Heard, gate: Gate, emit: Emit) -> None:
+    async def _take(self, message: messages.Message, turn_state: TurnState, gate: Gate, emit: Emit) -> None:
         match message:
             case messages.Begun(version=version, tools=tools, model=model):
                 emit(Modelled(model=model))
@@ -130,20 +130,20 @@ class Claude:
             case messages.Unasked(request=request, subtype=subtype):
                 await send(self._process, messages.not_offered(request, subtype))
             case messages.Spoke(texts=texts, calls=calls, error=error):
-                heard.error = error or heard.error
+                turn_state.error = error or turn_state.error
                 for text in texts:
-                    heard.says = text
+                    turn_state.says = text
                     emit(Noted(text=text) if error else Said(text=text))
                 for tool, about in calls:
                     emit(Called(tool=tool, detail=about))
             case messages.Limited(rejected=True, resets_at=resets_at):
-                heard.resets_at = resets_at
+                turn_state.resets_at = resets_at
             case messages.Noticed(text=text):
                 emit(Noted(text=text))
             case messages.Refused(reason=reason):
                 emit(Noted(text=f"It cannot do what we asked for: {reason}"))
             case messages.Ended():
-                heard.ended = message
+                turn_state.ended = message
                 self._close()
             case messages.Unknown(kind=kind):
                 if kind not in self._unknown:

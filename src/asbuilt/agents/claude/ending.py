@@ -51,7 +51,7 @@ _WEIGHTS: Final = Tokens(fresh=100, written=125, cached=10, output=500)
 """Rough relative prices of the kinds of tokens, used only for killed processes."""
 
 
-class Heard(Struct):
+class TurnState(Struct):
     """Messages of the agent so far."""
 
     says: str = ""
@@ -60,33 +60,33 @@ class Heard(Struct):
     ended: Ended | None = None
 
 
-def turn_of(code: int | None, heard: Heard, brief: Brief, *, last_words: str) -> Turn:
+def turn_of(code: int | None, state: TurnState, brief: Brief, *, last_words: str) -> Turn:
     """Return how the turn ended; `code` is None if the process did not exit after its turn."""
-    ended = heard.ended
+    ended = state.ended
     if ended is None:
-        return stopped("crash", f"claude {_how(code)}{last_line(last_words)}.", says=heard.says)
+        return stopped("crash", f"claude {_how(code)}{last_line(last_words)}.", says=state.says)
     if code == 0 and ended.subtype == "success" and not ended.is_error:
         answer = ended.structured if brief.role in JUDGES else None
         verdict = opinion_from({"intent": brief.intent, **answer}) if isinstance(answer, dict) else None
-        reason, says = "The agent says that it is done.", ended.text or heard.says
+        reason, says = "The agent says that it is done.", ended.text or state.says
         return Turn(ending="done", reason=reason, says=says, verdict=verdict)
     says_why = ended.text.strip()[:500] if ended.is_error else ""
     reason = says_why or f"claude {_how(code)}{last_line(last_words)}."
-    cause = _cause(ended, heard)
+    cause = _cause(ended, state)
     if cause is None:
-        return Turn(ending="failed", reason=reason, says=heard.says)
-    resets_at = _resets_at(heard.resets_at, ended.text) if cause == "usage_limit" else None
-    return stopped(cause, reason, says=heard.says, resets_at=resets_at)
+        return Turn(ending="failed", reason=reason, says=state.says)
+    resets_at = _resets_at(state.resets_at, ended.text) if cause == "usage_limit" else None
+    return stopped(cause, reason, says=state.says, resets_at=resets_at)
 
 
-def _cause(ended: Ended, heard: Heard) -> Cause | None:
+def _cause(ended: Ended, state: TurnState) -> Cause | None:
     """Return why the agent stopped. First match wins, the most specific first."""
     if ended.stop == "refusal":
         return "refusal"
     if _OLD_LIMIT.search(ended.text):
         return "usage_limit"
     named = next(
-        (_CAUSES[name] for name in (ended.error, ended.subtype, heard.error) if name in _CAUSES), None
+        (_CAUSES[name] for name in (ended.error, ended.subtype, state.error) if name in _CAUSES), None
     )
     if named is not None or ended.status is None:
         return named or ("crash" if ended.subtype == "error_during_execution" else None)

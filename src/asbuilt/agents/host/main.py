@@ -161,7 +161,7 @@ async def _wait(
         now = time.monotonic()
         # A deleted folder can hold no result; treat it as a cancellation.
         cancelled = (folder.path / "cancel").exists() or not folder.path.exists()
-        over = watch.tick(now - last, beat=folder.beat(), events=record.count, cancelled=cancelled)
+        over = watch.tick(now - last, heartbeat=folder.heartbeat(), events=record.count, cancelled=cancelled)
         last = now
         if over is not None:
             return over
@@ -275,25 +275,25 @@ class Watch:
     def __init__(self, brief: Brief, terms: Terms) -> None:
         self._brief = brief
         self._terms = terms
-        self._beat: object = None
+        self._heartbeat: object = None
         self._events = 0
-        self._since_beat = 0.0
+        self._since_heartbeat = 0.0
         self._since_event = 0.0
         self._since_start = 0.0
 
     def tick(
-        self, elapsed_s: float, *, beat: object, events: int, cancelled: bool
+        self, elapsed_s: float, *, heartbeat: object, events: int, cancelled: bool
     ) -> tuple[Ending, str] | None:
         """Count one tick; return the ending and its reason when the attempt is over. First match wins."""
         counted = min(elapsed_s, _TICKS_AT_ONCE * self._terms.tick_s)
         self._since_start += counted
-        self._since_beat = 0.0 if beat != self._beat else self._since_beat + counted
+        self._since_heartbeat = 0.0 if heartbeat != self._heartbeat else self._since_heartbeat + counted
         self._since_event = 0.0 if events != self._events else self._since_event + counted
-        self._beat, self._events = beat, events
+        self._heartbeat, self._events = heartbeat, events
         brief, terms = self._brief, self._terms
         if cancelled:
             return "cancelled", "It was asked to end."
-        if self._since_beat >= terms.abandon_s:
+        if self._since_heartbeat >= terms.abandon_s:
             return "abandoned", f"Nobody has waited for it for {terms.abandon_s:g} s."
         if self._since_start >= brief.overall_s:
             return "timed_out", f"It took longer than {brief.overall_s:g} s."

@@ -90,7 +90,7 @@ _MATCHES: Final = {"phase": (str, int), "role": _TEXT, "attempt": _WHOLE, "start
 _TURN_LINE: Final = re.compile(r"\s*\[\[\s*turn\s*\]\]")
 
 
-class _Heard(Struct):
+class _TurnState(Struct):
     says: str = ""
     failed: str | None = None
     cause: Cause | None = None
@@ -113,10 +113,10 @@ class Scripted:
         except ScriptInvalid as error:
             return Turn(ending="failed", reason=f"{error.what} {error.why}")
         process = await self._seat.spawn((sys.executable, "-I", "-S", str(_PLAY), str(self._seat.out)))
-        heard = _Heard()
+        state = _TurnState()
         await send(process, {"acts": acts, **{name: getattr(brief, name) for name in _TOLD}})
-        await self._listen(process, heard, gate, emit)
-        return self._turn(await process.wait(), heard, emit)
+        await self._listen(process, state, gate, emit)
+        return self._turn(await process.wait(), state, emit)
 
     def _acts(self, brief: Brief, number: int) -> tuple[Act, ...]:
         facts = {"phase": brief.phase, "role": brief.role, "attempt": number, "start": self._seat.start}
@@ -124,42 +124,42 @@ class Scripted:
         return ({"say": NOTHING},) if acts is None else acts
 
     async def _listen(
-        self, process: asyncio.subprocess.Process, heard: _Heard, gate: Gate, emit: Emit
+        self, process: asyncio.subprocess.Process, state: _TurnState, gate: Gate, emit: Emit
     ) -> None:
         lines = Lines(_LINE_CAP)
         async for line in lines_of(process, lines):
             message = object_in(line)
             if message is None:
-                heard.noise += 1
+                state.noise += 1
             elif "ask" in message:
                 path, command = message.get("path"), message.get("command")
                 call = Call(tool="scripted", kind=message["ask"], path=path, command=command)
                 await send(process, asdict(await gate.ask(call)))
             else:
-                _take(message, heard, emit)
-        heard.noise += lines.dropped
+                _take(message, state, emit)
+        state.noise += lines.dropped
 
-    def _turn(self, code: int, heard: _Heard, emit: Emit) -> Turn:
-        if heard.noise:
-            emit(Noted(text=f"{heard.noise} lines were not understood."))
-        if heard.limit is not None:
+    def _turn(self, code: int, state: _TurnState, emit: Emit) -> Turn:
+        if state.noise:
+            emit(Noted(text=f"{state.noise} lines were not understood."))
+        if state.limit is not None:
             return stopped(
-                "usage_limit", "Its usage limit is reached.", says=heard.says, resets_at=heard.limit
+                "usage_limit", "Its usage limit is reached.", says=state.says, resets_at=state.limit
             )
         if code != 0:
-            return stopped("crash", f"The agent {exit_of(code)}.", says=heard.says)
-        if heard.failed is not None and heard.cause is not None:
-            return stopped(heard.cause, heard.failed, says=heard.says)
-        if heard.failed is not None:
-            return Turn(ending="failed", reason=heard.failed, says=heard.says)
-        done = Turn(ending="done", reason="The agent says that it is done.", says=heard.says)
+            return stopped("crash", f"The agent {exit_of(code)}.", says=state.says)
+        if state.failed is not None and state.cause is not None:
+            return stopped(state.cause, state.failed, says=state.says)
+        if state.failed is not None:
+            return Turn(ending="failed", reason=state.failed, says=state.says)
+        done = Turn(ending="done", reason="The agent says that it is done.", says=state.says)
         return with_verdict(done, self._seat, emit)
 
 
-def _take(message: dict[str, Any], heard: _Heard, emit: Emit) -> None:
+def _take(message: dict[str, Any], state: _TurnState, emit: Emit) -> None:
     match message:
         case {"say": str(text)}:
-            heard.says = text
+            state.says = text
             emit(Said(text=text))
         case {"called": str(tool), "detail": str(detail)}:
             emit(Called(tool=tool, detail=detail))
@@ -170,15 +170,15 @@ def _take(message: dict[str, Any], heard: _Heard, emit: Emit) -> None:
         case {"session": str(session)}:
             emit(Conversed(session=session))
         case {"limit": int() | float() as seconds}:
-            heard.limit = (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat(timespec="seconds")
+            state.limit = (datetime.now(UTC) + timedelta(seconds=seconds)).isoformat(timespec="seconds")
         case {"limit": str(moment)}:
-            heard.limit = moment
+            state.limit = moment
         case {"fail": str(reason), "cause": str() | None as cause}:
-            heard.failed, heard.cause = reason, cause  # type: ignore[assignment]  # a word that the script allows
+            state.failed, state.cause = reason, cause  # type: ignore[assignment]  # a word that the script allows
         case {"kill_host": True}:
             os.kill(os.getpid(), signal.SIGKILL)
         case _:
-            heard.noise += 1
+            state.noise += 1
 
 
 class ScriptedTurn(Struct, frozen=True, kw_only=True):

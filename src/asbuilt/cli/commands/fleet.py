@@ -117,10 +117,10 @@ def workers(door: Door) -> int:
             else f"{member.busy} runs, not in the fleet"
         )
         labels = f", {' '.join(_labels(member))}" if _labels(member) else ""
-        heard = ago(member.beat_at, datetime.now(UTC))
+        heartbeat = ago(member.beat_at, datetime.now(UTC))
         door.screen.answer(
             printable(
-                f"{member.host}   {_state(member, now)}, {load_}, asbuilt {member.build}, {heard}{labels}"
+                f"{member.host}   {_state(member, now)}, {load_}, asbuilt {member.build}, {heartbeat}{labels}"
             )
         )
     if waits:

@@ -140,7 +140,7 @@ class Listener:
             last = doing(event) or last
         self._read[attempt] = place, calls, last
         who = "verifier" if waits.kind == "verifier" else view.run.options.agent or "agent"
-        return Activity(who, last, self._attempts.last_heard(attempt), calls)
+        return Activity(who, last, self._attempts.last_activity(attempt), calls)
 
 
 def doing(event: Mapping[str, object]) -> str:

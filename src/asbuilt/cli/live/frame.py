@@ -35,7 +35,7 @@ class Activity(NamedTuple):
     who: str
     doing: str
     """In the agent's or its tool's words: a claim."""
-    heard_at: datetime | None
+    last_activity_at: datetime | None
     """When the agent last gave a sign; None: not yet."""
     tool_calls: int
 
@@ -178,9 +178,9 @@ def _agent(activity: Activity, moment: Moment, canvas: Canvas, lead: str = "") -
 def last_sign(activity: Activity, moment: Moment, *, is_short: bool = False) -> str:
     """Format when an agent last gave a sign, and its number of tool calls."""
     calls = counted(activity.tool_calls, "call" if is_short else "tool call")
-    if activity.heard_at is None:
+    if activity.last_activity_at is None:
         return f"no sign yet, {calls}"
-    return f"{ago(activity.heard_at.isoformat(), moment.now)} ago, {calls}"
+    return f"{ago(activity.last_activity_at.isoformat(), moment.now)} ago, {calls}"
 
 
 def _waits(moment: Moment, canvas: Canvas) -> list[Row]:

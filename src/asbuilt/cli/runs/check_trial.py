@@ -20,7 +20,7 @@ from asbuilt.cli.ui.words import counted
 from asbuilt.errors import GateStopped, NotFound
 from asbuilt.flows.checks.dry_run import Trying
 from asbuilt.flows.checks.prove import tree_of
-from asbuilt.flows.environments.check_environment import Rigs
+from asbuilt.flows.environments.check_environment import CheckEnvironments
 from asbuilt.flows.registration import known
 from asbuilt.flows.run.environment import given_by
 from asbuilt.git.repository import Repository, open_repository, resolve
@@ -64,7 +64,7 @@ def trying(door: Door, desk: Desk) -> Iterator[Trying]:
         room = Path(made).resolve()
         processes = wiring.check_processes(home, room / "scratch", door.environ)
         setups = _setups(door, desk, repository) or room / "setups"
-        rigs = Rigs(
+        environments = CheckEnvironments(
             setups,
             repository,
             processes,
@@ -73,7 +73,7 @@ def trying(door: Door, desk: Desk) -> Iterator[Trying]:
             given=given_here(door, desk),
             announce=partial(talk, door, "Setting up: "),
         )
-        yield Trying(repository, rigs, tree_of(repository, commit), processes.level)
+        yield Trying(repository, environments, tree_of(repository, commit), processes.level)
 
 
 def given_here(door: Door, desk: Desk) -> Given:

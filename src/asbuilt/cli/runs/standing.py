@@ -65,20 +65,20 @@ def _health(run: RunView, wait: Waiting, moment: Moment) -> Cause:
     """Judge an agent at work by duration, time since its last sign, and number of retries."""
     waits, now = run.waits_for, moment.now
     signs = moment.signs(run.attempt)
-    began = waits.since or wait.heard_at or run.run.at
-    heard = wait.heard_at or began
+    began = waits.since or wait.last_activity_at or run.run.at
+    last_activity_at = wait.last_activity_at or began
     retries = waits.retries + max(0, signs.starts - 1)
     again = counted(retries, "retry", "retries")
     health = judge(
         ran_s=(now - parsed(began)).total_seconds(),
-        silent_s=(now - parsed(heard)).total_seconds(),
+        silent_s=(now - parsed(last_activity_at)).total_seconds(),
         retries=retries,
         # An attempt without a start yet is about to be started.
         is_alive=signs.is_alive or signs.starts == 0,
     )
     verdict = {
         "gone": "Not fine: the agent's process is gone; the worker starts it again.",
-        "stalled": f"Stalled: silent for {ago(heard, now)} (allowed: {lasting(SILENT_S)}).",
+        "stalled": f"Stalled: silent for {ago(last_activity_at, now)} (allowed: {lasting(SILENT_S)}).",
         "long": f"Not fine: at work for {ago(began, now)}.",
         "retried": f"Not fine: {again}.",
         "fine": "Fine.",

@@ -86,7 +86,7 @@ class Waiting(NamedTuple):
     """What happens if nothing is done."""
     since: str | None = None
     until: str | None = None
-    heard_at: str | None = None
+    last_activity_at: str | None = None
 
     @property
     def text(self) -> str:
@@ -95,13 +95,15 @@ class Waiting(NamedTuple):
 
     def as_json(self, now: datetime) -> dict[str, Any]:
         """Return it as JSON data."""
-        heard = self.heard_at and max(0, round((now - parsed(self.heard_at)).total_seconds()))
+        silent_s = self.last_activity_at and max(
+            0, round((now - parsed(self.last_activity_at)).total_seconds())
+        )
         return {
             "kind": self.kind,
             "who": self.who,
             "since": stamp(self.since) if self.since else None,
             "until": stamp(self.until) if self.until else None,
-            "last_activity_s": heard,
+            "last_activity_s": silent_s,
             "says": self.text,
             "next": self.next.command or None,
         }
@@ -258,23 +260,23 @@ def _agent(run: RunView, seen: Seen) -> Waiting:
     role = "verify" if waits.kind == "verifier" else "fix" if is_fixed else "implement"
     role = role_of(waits.phase or "") if is_planned else role
     agent = run.run.options.agent_of(role) or "the agent"
-    heard = seen.heard_at or waits.since or None
+    active_at = seen.last_activity_at or waits.since or None
     where = f"the stage {waits.phase}" if is_planned else waits.where
     work = f"verifies {where}" if waits.kind == "verifier" else f"works on {where}, attempt {_number(run)}"
     since = f", since {at(waits.since, now)}" if waits.since else ""
-    last = f"; last sign {ago(seen.heard_at, now)} ago" if seen.heard_at else ""
+    last = f"; last sign {ago(seen.last_activity_at, now)} ago" if seen.last_activity_at else ""
     is_last = waits.kind == "agent" and waits.retries >= REPEAT_LIMIT
     then = f"{'Fails' if is_last else 'Restarts'} after {lasting(STALL_S)} of silence"
     pause = " Pauses after this attempt." if waits.why else ""
     return Waiting(
         "verifier" if waits.kind == "verifier" else "agent",
         agent,
-        f"{agent}, {ago(heard, now)} ago" if heard else agent,
+        f"{agent}, {ago(active_at, now)} ago" if active_at else agent,
         f"{agent} {work}{since}{last}.",
         _following(run),
         f"{then} ({lasting(OVERALL_S)} at most).{pause}",
         since=waits.since or None,
-        heard_at=heard,
+        last_activity_at=active_at,
     )
 
 
@@ -327,17 +329,17 @@ def _disk(run: RunView, seen: Seen) -> Waiting:
 
 def _worker(run: RunView, seen: Seen) -> Waiting:
     waits = run.waits_for
-    heard = seen.heard_at or waits.since or run.run.at
+    active_at = seen.last_activity_at or waits.since or run.run.at
     where = f" in phase {waits.phase}" if waits.phase else ""
     return Waiting(
         "worker",
         "a worker",
-        f"a worker, {ago(heard, seen.now)}",
-        f"Cut off{where}, last sign {at(heard, seen.now)}: no worker is running.",
+        f"a worker, {ago(active_at, seen.now)}",
+        f"Cut off{where}, last sign {at(active_at, seen.now)}: no worker is running.",
         Next(f"asbuilt run {run.run.options.slug}"),
         "Nothing is lost.",
-        since=heard,
-        heard_at=heard,
+        since=active_at,
+        last_activity_at=active_at,
     )
 
 

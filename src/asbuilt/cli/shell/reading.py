@@ -51,7 +51,7 @@ class Seen(NamedTuple):
     """Facts about a run that the journal does not hold."""
 
     now: datetime
-    heard_at: str | None = None
+    last_activity_at: str | None = None
     """When the awaited agent last gave a sign."""
     is_served: bool = True
     """False: no worker is alive."""
@@ -71,10 +71,10 @@ class Moment(NamedTuple):
     def seen(self, run: RunView | None) -> Seen:
         """Collect what the journal does not hold: the agent's last sign, the worker, and a full disk."""
         attempt = run.attempt if run else None
-        heard = activity.last_heard(activity.folder_of(self.state, attempt)) if attempt else None
+        active_at = activity.last_activity(activity.folder_of(self.state, attempt)) if attempt else None
         return Seen(
             self.now,
-            None if heard is None else heard.isoformat(),
+            None if active_at is None else active_at.isoformat(),
             is_served=self.is_served,
             is_full=is_full(self.state),
         )

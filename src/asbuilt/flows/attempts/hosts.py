@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
-    from asbuilt.flows.engine.fence import Tidings
+    from asbuilt.flows.engine.fence import Signals
     from asbuilt.flows.engine.lease import Lease
     from asbuilt.flows.run.record import Record
 
@@ -29,7 +29,7 @@ class Hosts(Struct, frozen=True):
 
     attempts: Attempts
     awake: Callable[[], AbstractContextManager[object]]
-    tidings: Tidings
+    signals: Signals
     lease: Lease | None
 
     def after(self, attempt: str, ended_start: int) -> int:
@@ -75,12 +75,12 @@ class Hosts(Struct, frozen=True):
         the agent before another worker may start one.
         """
         self._start(record, brief, after)
-        look_s, heard = _LOOK_S, 0
+        look_s, last_sign = _LOOK_S, 0
         while (result := self.attempts.result(brief.attempt)) is None:
-            if self.lease is None or self.lease.sign != heard:
-                heard = self.lease.sign if self.lease else 0
-                self.attempts.beat(brief.attempt)
-            if self.tidings.is_stopped(record.run.run):
+            if self.lease is None or self.lease.sign != last_sign:
+                last_sign = self.lease.sign if self.lease else 0
+                self.attempts.heartbeat(brief.attempt)
+            if self.signals.is_stopped(record.run.run):
                 self.attempts.cancel(brief.attempt)
             if not self.attempts.alive(brief.attempt):
                 starts = self.attempts.starts(brief.attempt)
@@ -91,7 +91,7 @@ class Hosts(Struct, frozen=True):
                         starts=starts,
                     )
                 self._start(record, brief, after)
-            self.tidings.wait(look_s)
+            self.signals.wait(look_s)
             look_s = min(look_s * 1.1, _LOOK_AT_MOST_S)
         return result
 
@@ -99,7 +99,7 @@ class Hosts(Struct, frozen=True):
         """Start or re-attach an attempt; a worker that wakes from suspend renews its lease first."""
         if self.lease is not None:
             if not self.lease.is_good:
-                self.lease.beat()
+                self.lease.heartbeat()
             record.hold()
         self.attempts.start(brief, after=after)
 

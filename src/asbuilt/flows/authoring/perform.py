@@ -21,7 +21,7 @@ from asbuilt.flows.authoring.stages import Staging, files_of
 from asbuilt.flows.checks.dry_run import Trying
 from asbuilt.flows.checks.outside_changes import need_unchanged
 from asbuilt.flows.checks.prove import tree_of
-from asbuilt.flows.environments.check_environment import Rigs
+from asbuilt.flows.environments.check_environment import CheckEnvironments
 from asbuilt.flows.run.approval import file_approved
 from asbuilt.flows.run.briefs import planner_brief
 from asbuilt.flows.run.environment import given_in, kept
@@ -113,7 +113,7 @@ def _tried(context: Context, facts: AuthoringFacts, plan: Plan) -> list[Tried] |
     if level == "none":
         return None
     options = record.run.options
-    rigs = Rigs(
+    environments = CheckEnvironments(
         context.home.path / "setups" / record.run.repo,
         repository,
         context.processes,
@@ -122,7 +122,7 @@ def _tried(context: Context, facts: AuthoringFacts, plan: Plan) -> list[Tried] |
         given=given_in(context.room, options),
         announce=lambda command: record.say(DraftSetup(command=command[:_SHOWN]), "draft/setup"),
     )
-    trying = Trying(repository, rigs, tree_of(repository, facts.base or ""), level)
+    trying = Trying(repository, environments, tree_of(repository, facts.base or ""), level)
     return trying.tried(plan, setup=value_or(options.setup, None))
 
 

@@ -130,7 +130,7 @@ class AgentRedrafting(Struct, frozen=True, kw_only=True):
         result = None
         try:
             while result is None:
-                self.attempts.beat(brief.attempt)
+                self.attempts.heartbeat(brief.attempt)
                 is_there = self.attempts.alive(brief.attempt)
                 result = self.attempts.result(brief.attempt)
                 if result is None and not is_there:

@@ -68,7 +68,7 @@ class _Asked(NamedTuple):
     revision: Revision
 
 
-class _Heard(NamedTuple):
+class _PollResult(NamedTuple):
     """The state of a pull request, and the reviewers' decision."""
 
     review: Review
@@ -120,7 +120,7 @@ class Reviews:
         if asked is None:
             return
         try:
-            heard = self._queried(review, asked)
+            result = self._queried(review, asked)
         except (AsbuiltError, OSError) as error:
             failed = LookFailed(str(error))
             if isinstance(error, AsbuiltError):
@@ -131,7 +131,7 @@ class Reviews:
                 again = retry_at(error, review.troubles, session.now)
                 reviews.troubled(session, review, failed=failed, until=again)
             return
-        self._take(heard, asked)
+        self._take(result, asked)
 
     def _asked(self, review: Review) -> _Asked | None:
         """Return the draft that waits for a decision, or None; end a review that can never get one."""
@@ -146,7 +146,7 @@ class Reviews:
                 reviews.end(session, review)
         return None
 
-    def _queried(self, review: Review, asked: _Asked) -> _Heard:
+    def _queried(self, review: Review, asked: _Asked) -> _PollResult:
         """Query the forge; propose a new draft to the same reviewers first."""
         options = asked.run.options
         repository = open_repository(Path(options.checkout), agreed=options.programs or ())
@@ -154,19 +154,19 @@ class Reviews:
         state, terms = forge.pull(review.pull).state, review.options
         is_new = asked.question != review.question
         if state == "closed" or (state == "merged" and is_new):
-            return _Heard(review, state, reviewing.Undecided(""))
+            return _PollResult(review, state, reviewing.Undecided(""))
         if is_new:
             text = text_of(review.plan, self._blobs.get(asked.revision.text), asked.revision.number)
             proposal = propose(repository, forge, text, base=terms.base)
             with self._store.write() as session:
                 review = _review(asked.run, proposal, question=asked.question, terms=terms, now=session.now)
                 reviews.set_(session, review, actor=ACTOR)
-        said = decision(forge, review.pull, head=review.head, approvers=terms.approvers)
-        return _Heard(review, state, said)
+        decided = decision(forge, review.pull, head=review.head, approvers=terms.approvers)
+        return _PollResult(review, state, decided)
 
-    def _take(self, heard: _Heard, asked: _Asked) -> None:
-        review, state, said = heard
-        match said:
+    def _take(self, result: _PollResult, asked: _Asked) -> None:
+        review, state, decided = result
+        match decided:
             case reviewing.Bound(by):
                 self._answer(asked, "yes", by, f"review of {review.url}", review.options)
             case reviewing.SentBack(by, note):
@@ -180,13 +180,13 @@ class Reviews:
                         why = f"pull request #{review.pull} was {state} before a reviewer decided"
                         reviews.close(session, review, why=why, actor=ACTOR)
             case _:
-                assert_never(said)
+                assert_never(decided)
 
-    def _answer(self, asked: _Asked, said: Answer, by: str, note: str, terms: Terms) -> None:
+    def _answer(self, asked: _Asked, decided: Answer, by: str, note: str, terms: Terms) -> None:
         run, asker = asked.run, Asker(by, this_machine(), {})
         answer(
             self._store, run.org, run.repo, asked.question,
-            said=said, note=note, asker=asker, approvers=terms.approvers,
+            said=decided, note=note, asker=asker, approvers=terms.approvers,
         )  # fmt: skip
 
 

@@ -32,7 +32,7 @@ from asbuilt.proof.trying import (
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from asbuilt.flows.environments.check_environment import Rig, Rigs
+    from asbuilt.flows.environments.check_environment import CheckEnvironment, CheckEnvironments
     from asbuilt.flows.environments.results import Ran as RanThere
     from asbuilt.git.repository import Repository
     from asbuilt.journal.blobs import Blobs
@@ -55,9 +55,11 @@ SUITE_LIMIT_S: Final = 15 * 60
 class Trying:
     """Dry runs in the check environments of one repository, on the tree that a plan would start from."""
 
-    def __init__(self, repository: Repository, rigs: Rigs, tree: str, level: Level) -> None:
+    def __init__(
+        self, repository: Repository, environments: CheckEnvironments, tree: str, level: Level
+    ) -> None:
         self._repository = repository
-        self._rigs = rigs
+        self._environments = environments
         self._tree = tree
         self._level = level
         self._ran: dict[tuple[Setup, Suite], Ran] = {}
@@ -84,16 +86,16 @@ class Trying:
         folders = {path[:at] for path in files for at, letter in enumerate(path) if letter == "/"}
         there = frozenset((*files, *folders))
         resolved = resolve_setup(setup, project_of(self._repository, self._tree))
-        with self._rigs.take(resolved) as rig:
-            made = rig.set_up(self._tree)
+        with self._environments.take(resolved) as environment:
+            made = environment.set_up(self._tree)
             ready = None if made is None else judge_setup(made.ended.exit_code)
             if ready is not None and ready.outcome != "PASS":
                 failure = None if made is None else self._failure("setup", made.command, made.ended)
                 why = f"setup: {ready.why}"
                 return [not_tried(phase, check, why, failure) for phase, check in wanted]
             commands = dict.fromkeys(check.command for _, check in wanted)
-            ended = {line: rig.run(self._tree, line, limit_s=LIMIT_S).ended for line in commands}
-            shown = {command: self._shown(rig, command, ended[command]) for command in commands}
+            ended = {line: environment.run(self._tree, line, limit_s=LIMIT_S).ended for line in commands}
+            shown = {command: self._shown(environment, command, ended[command]) for command in commands}
         tried = (judge(phase, check, shown[check.command], there) for phase, check in wanted)
         return [
             trial
@@ -123,14 +125,16 @@ class Trying:
         if self._level == "none" and required:
             return Seen(way, why="not tried: the sandbox is unavailable")
         resolved = self._setup(way, setup)
-        with self._rigs.take(resolved) as rig:
-            made = rig.set_up(self._tree)
+        with self._environments.take(resolved) as environment:
+            made = environment.set_up(self._tree)
             if made is not None and made.ended.exit_code != 0:
                 self._broken.add(resolved)
                 return Seen(way, (_ran(made, what="setup"),), setup=made.command)
             for suite in way.suites:
                 if (resolved, suite) not in self._ran:
-                    there = rig.run(self._tree, suite.command, folder=suite.folder, limit_s=SUITE_LIMIT_S)
+                    there = environment.run(
+                        self._tree, suite.command, folder=suite.folder, limit_s=SUITE_LIMIT_S
+                    )
                     self._ran[resolved, suite] = _ran(there, by_exit=suite.counts == "exit-code")
             return Seen(way, tuple(self._ran[resolved, suite] for suite in way.suites))
 
@@ -148,11 +152,11 @@ class Trying:
         )
         return explained(failure, ended.output)
 
-    def _shown(self, rig: Rig, command: str, ended: Ended) -> Shown:
+    def _shown(self, environment: CheckEnvironment, command: str, ended: Ended) -> Shown:
         shown = Shown(ended.exit_code, ended.output.decode("utf-8", "replace"))
         if not shown.exit_code or not needs_shell(command):
             return shown
-        read = rig.run(self._tree, command, call=Call(parse_only(command)), limit_s=LIMIT_S).ended
+        read = environment.run(self._tree, command, call=Call(parse_only(command)), limit_s=LIMIT_S).ended
         if read.exit_code == 0:
             return shown
         return Shown(shown.exit_code, read.output.decode("utf-8", "replace"), parses=False)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from asbuilt.flows.context import Context
-    from asbuilt.flows.environments.check_environment import Rigs
+    from asbuilt.flows.environments.check_environment import CheckEnvironments
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.journal.blobs import Blobs
@@ -51,7 +51,9 @@ def seen_by_people(
     return seen
 
 
-def take_pictures(record: Record, repository: Repository, rigs: Rigs, facts: DeliveryFacts) -> None:
+def take_pictures(
+    record: Record, repository: Repository, environments: CheckEnvironments, facts: DeliveryFacts
+) -> None:
     """Take pictures of the run's current tree, once per tree; record success and failure alike."""
     command, tree = record.run.options.pictures, tree_of(repository, facts.base_now)
     if not command or record.has(f"pictures/{tree}"):
@@ -59,9 +61,9 @@ def take_pictures(record: Record, repository: Repository, rigs: Rigs, facts: Del
     frozen = (record.frozen(work.phase, run=work.run)[0] for work in facts.pending)
     if not any(phase.touches_ui for phase in frozen):
         return
-    with rigs.take(record.setup()) as rig:
-        rig.set_up(tree_of(repository, facts.base or ""))
-        ran, files = rig.look(tree, command)
+    with environments.take(record.setup()) as environment:
+        environment.set_up(tree_of(repository, facts.base or ""))
+        ran, files = environment.look(tree, command)
     found = sorted_out(files)
     judged = judge_check(ran.ended.exit_code)
     left = ", ".join(found.left_out[:_LEFT])
@@ -98,10 +100,10 @@ def repeat_tries(context: Context, facts: PlanFacts, move: Verify, tree: str, tr
     """Run every try on a clean checkout of the tree; the n-th is the check `try n`."""
     record, proving = context.record, context.proving(facts)
     shown, pictures = [], []
-    with context.rigs(facts).take(record.setup()) as rig:
-        rig.set_up(tree_of(context.repository, facts.base or ""))
+    with context.environments(facts).take(record.setup()) as environment:
+        environment.set_up(tree_of(context.repository, facts.base or ""))
         for number, arguments in enumerate(tries, 1):
-            ran, files = rig.look(tree, f"{drive_command()} {shlex.join(arguments)}")
+            ran, files = environment.look(tree, f"{drive_command()} {shlex.join(arguments)}")
             shown.append(
                 proving.evidence(f"try {number}", ran, judge_check(ran.ended.exit_code, ran.cut_off))
             )

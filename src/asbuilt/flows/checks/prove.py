@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from asbuilt.events.event import Outcome
-    from asbuilt.flows.environments.check_environment import Rig, Rigs
+    from asbuilt.flows.environments.check_environment import CheckEnvironment, CheckEnvironments
     from asbuilt.flows.environments.results import Ran
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
@@ -59,16 +59,18 @@ def tree_of(repository: Repository, commit: str) -> str:
 class Proving:
     """The checks of one run. Environments are set up on its base, except for a tree with other packages."""
 
-    def __init__(self, record: Record, repository: Repository, rigs: Rigs, base: str) -> None:
+    def __init__(
+        self, record: Record, repository: Repository, environments: CheckEnvironments, base: str
+    ) -> None:
         self._record = record
         self._repository = repository
-        self._rigs = rigs
+        self._environments = environments
         self.base = base
 
     def set_up(self, setup: Setup) -> Evidence | None:
         """Prepare the environment; None if it is ready already, or there is nothing to prepare."""
-        with self._rigs.take(setup) as rig:
-            return self._made(rig)
+        with self._environments.take(setup) as environment:
+            return self._made(environment)
 
     def baseline(self, name: str, suite: Suite) -> tuple[Evidence, Counts | None]:
         """Run a suite on the base. Failures are recorded; a suite without tests stops the run.
@@ -76,26 +78,26 @@ class Proving:
         The canaries run here too: a runner is judged only by canaries that it reports correctly before any
         work.
         """
-        with self._rigs.take(self._record.setup()) as rig:
-            made = self._made(rig)
+        with self._environments.take(self._record.setup()) as environment:
+            made = self._made(environment)
             if made is not None and made.outcome != "PASS":
                 return made, None
-            trials = Trials(rig, self._repository, self.base, None, folder=suite.folder)
+            trials = Trials(environment, self._repository, self.base, None, folder=suite.folder)
             ran = _whole(
-                lambda: rig.run(
+                lambda: environment.run(
                     self.base, suite.command, modules=trials.modules, folder=suite.folder, keeps_cache=True
                 )
             )
             shown = naming_failures(self._tests(name, suite, ran, ran.counts), ran.counts)
             if not shown.ran and not shown.unusable and shown.outcome != "PASS":
                 # An old setup may have stopped working: the next run prepares it again.
-                rig.forget()
+                environment.forget()
             elif shown.is_conclusive:
                 sung = trials.sing(ran)
                 shown = shown._replace(
-                    canary=sung.canary, canaries=sung.heard.state if sung.heard else "", notes=(sung.note,)
+                    canary=sung.canary, canaries=sung.result.state if sung.result else "", notes=(sung.note,)
                 )
-                shown = held_to(shown, Emptying(rig, [Tested(trials, ran, ran.counts)]).base())
+                shown = held_to(shown, Emptying(environment, [Tested(trials, ran, ran.counts)]).base())
         return shown, ran.counts
 
     def prove(
@@ -110,12 +112,12 @@ class Proving:
         known = {} if anew else self._known(tree, suites, setup, probed=bool(order and not order.was_tried))
         if len(known) == len(suites) and not checks:
             return [*known.values()]
-        with self._rigs.take(setup) as rig:
-            made = self._made(rig, of)
+        with self._environments.take(setup) as environment:
+            made = self._made(environment, of)
             if made is not None and made.outcome != "PASS":
                 return [made]
             command = "\n".join(suite.command for suite in suites.values())
-            trials = Trials(rig, self._repository, tree, order, command=command)
+            trials = Trials(environment, self._repository, tree, order, command=command)
             shown: list[Evidence] = []
             tried: list[Tested] = []
             allowance = Allowance(self._depth)
@@ -124,15 +126,15 @@ class Proving:
                     shown.append(known[name])
                     continue
                 inside = trials.within(suite.folder)
-                ran, evidence = self._suite(rig, inside, tree, name, suite, allowance)
+                ran, evidence = self._suite(environment, inside, tree, name, suite, allowance)
                 shown.append(evidence)
                 tried.append(Tested(inside, ran, ran.counts))
             # Without suites, runner settings cannot fake a pass: only caches are left out.
             over = trials.over_checks if suites else trials.without_caches
-            shown += self._checked(rig, tree, checks, over, tried)
+            shown += self._checked(environment, tree, checks, over, tried)
             if order is None or order.was_tried or outcome_of(shown) != "PASS":
                 return shown
-            further = Further(self._record, rig, tried, allowance)
+            further = Further(self._record, environment, tried, allowance)
             return further.held(shown, checks, base=order.base, start=self.base)
 
     @property
@@ -144,11 +146,11 @@ class Proving:
         if not checks:
             return []
         setup, of = self._setup_of(tree)
-        with self._rigs.take(setup) as rig:
-            made = self._made(rig, of)
+        with self._environments.take(setup) as environment:
+            made = self._made(environment, of)
             if made is not None and made.outcome != "PASS":
                 return [made]
-            return self._checked(rig, tree, checks, {})
+            return self._checked(environment, tree, checks, {})
 
     def _setup_of(self, tree: str) -> tuple[Setup, str]:
         """Return the setup of a tree, and the tree it runs on: the base, unless other packages are needed."""
@@ -156,19 +158,25 @@ class Proving:
         return (own, tree) if own else (self._record.setup(), self.base)
 
     def _suite(
-        self, rig: Rig, trials: Trials, tree: str, name: str, suite: Suite, allowance: Allowance
+        self,
+        environment: CheckEnvironment,
+        trials: Trials,
+        tree: str,
+        name: str,
+        suite: Suite,
+        allowance: Allowance,
     ) -> tuple[Ran, Evidence]:
         """Run a suite, then test that run: a PASS holds only if every trial agrees."""
         earlier = [evidence for evidence in self._record.shown() if evidence.name == name]
         before_s = next((evidence.duration_s for evidence in earlier if evidence.is_suite), 0.0)
         ran = _whole(
-            lambda: rig.run(
+            lambda: environment.run(
                 tree,
                 suite.command,
                 over=trials.over_tests,
                 modules=trials.modules,
                 folder=suite.folder,
-                limit_s=rig.limit_for(before_s),
+                limit_s=environment.limit_for(before_s),
             )
         )
         starts = trials.weakenable(ran)
@@ -176,7 +184,7 @@ class Proving:
         shown = self._judged(trials, ran, suite, name, earlier, tight=allowance.is_tight)
         if shown.outcome == "PASS" and not (trials.order and trials.order.was_tried):
             shown = self._tried_suite(trials, ran, shown, earlier, starts, allowance)
-        return ran, shown._replace(notes=(*shown.notes, *rig.notes), depth=allowance.depth)
+        return ran, shown._replace(notes=(*shown.notes, *environment.notes), depth=allowance.depth)
 
     def _judged(
         self, trials: Trials, ran: Ran, suite: Suite, name: str, earlier: list[Evidence], *, tight: bool
@@ -257,7 +265,7 @@ class Proving:
 
     def _checked(
         self,
-        rig: Rig,
+        environment: CheckEnvironment,
         tree: str,
         checks: Sequence[str],
         over: Mapping[str, bytes | None],
@@ -268,7 +276,7 @@ class Proving:
         same = (tested for tested in tried if not tested.trials.folder and tested.trials.over_tests == over)
         known = {argv_of(tested.ran.command): tested.ran for tested in same}
         for check in checks:
-            ran = known.get(argv_of(check)) or _whole(partial(rig.run, tree, check, over=over))
+            ran = known.get(argv_of(check)) or _whole(partial(environment.run, tree, check, over=over))
             judged = judge_check(ran.ended.exit_code, ran.cut_off)
             if judged.outcome != "PASS":
                 judged = judged._replace(why=f"{judged.why}{put_back_words(tuple(over))}")
@@ -294,13 +302,13 @@ class Proving:
                 found.setdefault(check.name, check._replace(reused=True))
         return found
 
-    def _made(self, rig: Rig, tree: str = "") -> Evidence | None:
+    def _made(self, environment: CheckEnvironment, tree: str = "") -> Evidence | None:
         """Run the setup. A tree with packages of its own is set up from files that an agent wrote."""
         of = tree or self.base
         is_own = of != self.base
-        ran = rig.set_up(of, is_trusted=not is_own)
+        ran = environment.set_up(of, is_trusted=not is_own)
         if ran is not None and ran.cut_off is not None:
-            ran = rig.set_up(of, is_trusted=not is_own)
+            ran = environment.set_up(of, is_trusted=not is_own)
         if ran is None:
             return None
         judged = judge_setup(ran.ended.exit_code, ran.cut_off)

@@ -96,5 +96,5 @@ def _compare(context: Context, facts: DeliveryFacts, point: str) -> None:
     record, repository = context.record, context.repository
     # Between phases no user looks; before a landing the pictures are all there is to see.
     if point == LANDING or record.run.options.landing == "direct":
-        take_pictures(record, repository, context.rigs(facts), facts)
+        take_pictures(record, repository, context.environments(facts), facts)
     compare(record, repository, Document(record, repository), facts, point)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from dbos import EnqueueOptions, WorkflowStatus
 
-    from asbuilt.flows.engine.fence import Tidings
+    from asbuilt.flows.engine.fence import Signals
     from asbuilt.journal.database.store import Session, Store
 
 _NAME: Final = "asbuilt"
@@ -62,7 +62,7 @@ class Flow(Protocol):
     """Performs segments of runs."""
 
     @property
-    def tidings(self) -> Tidings:
+    def signals(self) -> Signals:
         """The signals for threads that wait on runs."""
 
     def segment(self, org: str, repo: str, run: str, n: int) -> None:

@@ -60,7 +60,7 @@ class Fenced:
         return self._store.read()
 
 
-class Tidings:
+class Signals:
     """The runs that have to stop."""
 
     def __init__(self) -> None:

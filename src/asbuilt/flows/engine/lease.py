@@ -27,7 +27,7 @@ _CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 class Times(NamedTuple):
     """Seconds between heartbeats, until a worker stops without one, and until others take over."""
 
-    beat_s: float = 15.0
+    heartbeat_s: float = 15.0
     stop_s: float = 45.0
     lost_s: float = 60.0
 
@@ -61,11 +61,13 @@ class Lease:
             )
         self._accept(asked_at)
 
-    def beat(self, *, draining: bool = False) -> None:
+    def heartbeat(self, *, draining: bool = False) -> None:
         """Write a heartbeat; it is rejected if other workers gave this one up."""
         asked_at = time.clock_gettime(_CLOCK)
         with self._store.write() as session:
-            accepted = workers.beat(session, self._org, self.worker, epoch=self._epoch, draining=draining)
+            accepted = workers.heartbeat(
+                session, self._org, self.worker, epoch=self._epoch, draining=draining
+            )
         if accepted:
             self._accept(asked_at)
         else:
@@ -77,9 +79,9 @@ class Lease:
 
     def keep(self, ended: threading.Event) -> None:
         """Write heartbeats until `ended` is set; only heartbeats that the database accepted count."""
-        while not self.is_given_up and not ended.wait(self.times.beat_s):
+        while not self.is_given_up and not ended.wait(self.times.heartbeat_s):
             try:
-                self.beat()
+                self.heartbeat()
             except StoreFailed:
                 # The next heartbeat tries again; without one, the lease expires.
                 continue

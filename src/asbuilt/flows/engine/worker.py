@@ -80,7 +80,7 @@ class Worker:
         self._swept = 0
         self._poked = threading.Event()
 
-    def poke(self) -> None:
+    def wake(self) -> None:
         """Poll at once: something may be due."""
         self._poked.set()
 
@@ -100,7 +100,7 @@ class Worker:
         if self.lease is not None:
             # Agents continue without a worker until their hosts end them; then other workers take over.
             with suppress(StoreFailed):
-                self.lease.beat(draining=True)
+                self.lease.heartbeat(draining=True)
         return False
 
     @property
@@ -131,7 +131,7 @@ class Worker:
             self._ask_again()
         with self.store.read() as session:
             now, asked = session.now, segments.asked(session, self.org, machine=self.machine)
-            self.flow.tidings.notify(runs.stopped(session, self.org))
+            self.flow.signals.notify(runs.stopped(session, self.org))
             goes_on = is_last_wanted and segments.goes_on(
                 session, self.org, self.engine.worker, machine=self.machine
             )
@@ -158,8 +158,8 @@ class Worker:
         if self.lease is not None:
             self.lease.register()
             threading.Thread(target=self.lease.keep, args=(gone,), daemon=True).start()
-            threading.Thread(target=self.store.listen, args=(self.poke, gone), daemon=True).start()
-        self.engine.launch(self.flow, ended=self.poke)
+            threading.Thread(target=self.store.listen, args=(self.wake, gone), daemon=True).start()
+        self.engine.launch(self.flow, ended=self.wake)
 
     def _ask_again(self) -> None:
         """Ask for every segment that is due when the worker starts: the engine may not have it.

@@ -50,7 +50,7 @@ _OBJECTS: Final = f"{INSIDE}/objects"
 _VIEWED: Final = ("checkout", "home", "cache")
 
 
-class Rigs:
+class CheckEnvironments:
     """The check environments of one repository."""
 
     def __init__(  # noqa: PLR0913  each of these is a different matter
@@ -73,7 +73,7 @@ class Rigs:
         self._terms = Terms(limit_s, environment or {}, history, given, announce)
 
     @contextmanager
-    def take(self, setup: Setup) -> Iterator[Rig]:
+    def take(self, setup: Setup) -> Iterator[CheckEnvironment]:
         """Lock the first free environment for a setup and yield it; the kernel unlocks it if we die."""
         for number in count():
             folder = self._folder / setup.digest / str(number)
@@ -83,11 +83,13 @@ class Rigs:
             with locked(folder, waits=False) as is_mine:
                 if is_mine:
                     with Results(shared).held() as results:
-                        yield Rig(folder, self._repository, self._processes, setup, self._terms, results)
+                        yield CheckEnvironment(
+                            folder, self._repository, self._processes, setup, self._terms, results
+                        )
                     return
 
 
-class Rig:
+class CheckEnvironment:
     """One check environment, locked by this process."""
 
     def __init__(

@@ -19,7 +19,7 @@ from asbuilt.proof.trials.mutants import Mutant, is_probed, planned
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from asbuilt.flows.environments.check_environment import Rig
+    from asbuilt.flows.environments.check_environment import CheckEnvironment
     from asbuilt.flows.environments.results import Ran
     from asbuilt.flows.trials.suite import Trials
     from asbuilt.proof.counts import Counts
@@ -73,8 +73,10 @@ class Tested(NamedTuple):
 class Emptying:
     """The probe of one tree whose suites and checks pass."""
 
-    def __init__(self, rig: Rig, suites: Sequence[Tested], allowance: Allowance | None = None) -> None:
-        self._rig = rig
+    def __init__(
+        self, environment: CheckEnvironment, suites: Sequence[Tested], allowance: Allowance | None = None
+    ) -> None:
+        self._environment = environment
         self._suites = suites
         self._allowance = allowance or Allowance()
         self._took_s = sum(tested.ran.ended.duration_s for tested in suites)
@@ -189,7 +191,7 @@ class Emptying:
             over = {**trials.over_checks, **empty}
             if (limit_s := self._limit(until)) is None:
                 return None
-            if self._rig.run(tree, check, over=over, limit_s=limit_s).ended.exit_code != 0:
+            if self._environment.run(tree, check, over=over, limit_s=limit_s).ended.exit_code != 0:
                 return "tested"
         return "green"
 

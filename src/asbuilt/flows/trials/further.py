@@ -22,7 +22,7 @@ from asbuilt.proof.trials.recorders import RECORDER, recorder, unrun
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from asbuilt.flows.environments.check_environment import Rig
+    from asbuilt.flows.environments.check_environment import CheckEnvironment
     from asbuilt.flows.run.record import Record
     from asbuilt.flows.trials.allowance import Allowance
     from asbuilt.flows.trials.suite import Trials
@@ -38,9 +38,11 @@ _RECORDED: Final = 20_000_000
 class Further:
     """The trials of one phase; `tried` are the suites that just ran for it."""
 
-    def __init__(self, record: Record, rig: Rig, tried: Sequence[Tested], allowance: Allowance) -> None:
+    def __init__(
+        self, record: Record, environment: CheckEnvironment, tried: Sequence[Tested], allowance: Allowance
+    ) -> None:
         self._record = record
-        self._rig = rig
+        self._environment = environment
         self._tried = tried
         self._allowance = allowance
 
@@ -48,7 +50,7 @@ class Further:
         self, shown: Sequence[Evidence], checks: Sequence[str], *, base: str, start: str
     ) -> list[Evidence]:
         """Apply every trial that there is time for to evidence; `base` is the phase's, `start` the run's."""
-        emptying = Emptying(self._rig, self._tried, self._allowance)
+        emptying = Emptying(self._environment, self._tried, self._allowance)
         found = emptying.phase(checks) if self._tried else None
         if found is not None:
             shown = [self._emptied(check, found, start) if _is_fresh(check) else check for check in shown]
@@ -108,13 +110,13 @@ class Further:
         if check.duration_s > left_s:
             self._allowance.leave_out(Trial.OWN_CHECKS)
             return None
-        code = self._rig.run(base, check.name).ended.exit_code
+        code = self._environment.run(base, check.name).ended.exit_code
         return 1 if code is None else code
 
     def _probed(self, shown: Evidence, suite: Tested) -> Evidence:
         if suite.counts is None or not self._record.run.options.probe:
             return shown
-        unrun = lines_not_run(self._rig, suite.trials, suite.ran, self._allowance)
+        unrun = lines_not_run(self._environment, suite.trials, suite.ran, self._allowance)
         unrun_notes = (f"new lines that no test near them runs: {listed(unrun)}",) if unrun else ()
         probed = probe(suite.trials, suite.ran, self._allowance)
         unseen = (*(f"{place}: no test near them runs these lines" for place in unrun), *probed.unnoticed)
@@ -138,7 +140,9 @@ class Probed(NamedTuple):
     """The changes that fail no test, as text."""
 
 
-def lines_not_run(rig: Rig, trials: Trials, suite: Ran, allowance: Allowance) -> tuple[str, ...]:
+def lines_not_run(
+    environment: CheckEnvironment, trials: Trials, suite: Ran, allowance: Allowance
+) -> tuple[str, ...]:
     """List new lines that are run neither by the phase's tests nor by those that mention its files.
 
     These tests run again, with a recorder. A run that does not pass shows nothing, and no result decides
@@ -151,20 +155,22 @@ def lines_not_run(rig: Rig, trials: Trials, suite: Ran, allowance: Allowance) ->
     limit_s = allowance.seconds(Trial.LINES) if call is not None else 0.0
     if call is None or not limit_s:
         return ()
-    out, folder = rig.report.rpartition("/")[0], RECORDER.partition("/")[0]
-    environment = {
+    out, folder = environment.report.rpartition("/")[0], RECORDER.partition("/")[0]
+    variables = {
         **call.environment,
-        "PYTHONPATH": os.pathsep.join(filter(None, (f"{rig.root}/{folder}", rig.python_path))),
+        "PYTHONPATH": os.pathsep.join(
+            filter(None, (f"{environment.root}/{folder}", environment.python_path))
+        ),
         "NODE_V8_COVERAGE": f"{out}/v8",
     }
-    recorded = {RECORDER: recorder(rig.root, sources, f"{out}/lines")}
-    call = call._replace(environment=environment)
+    recorded = {RECORDER: recorder(environment.root, sources, f"{out}/lines")}
+    call = call._replace(environment=variables)
     again = trials.rerun(suite, recorded, call=call, limit_s=ceil(limit_s))
     if again.ended.exit_code != 0:
         return ()
-    reports = sorted((rig.out / "v8").glob("*.json"))[:_PROCESSES]
+    reports = sorted((environment.out / "v8").glob("*.json"))[:_PROCESSES]
     v8 = [content_of(file, _RECORDED) or b"" for file in reports]
-    return unrun(sources, content_of(rig.out / "lines", _RECORDED) or b"", v8, rig.root)
+    return unrun(sources, content_of(environment.out / "lines", _RECORDED) or b"", v8, environment.root)
 
 
 def probe(trials: Trials, suite: Ran, allowance: Allowance) -> Probed:

@@ -30,7 +30,7 @@ from asbuilt.proof.trials.weakened_tests import with_old_inline
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from asbuilt.flows.environments.check_environment import Rig
+    from asbuilt.flows.environments.check_environment import CheckEnvironment
     from asbuilt.flows.environments.results import Ran
     from asbuilt.git.repository import Repository
     from asbuilt.proof.counts import Counts
@@ -64,7 +64,7 @@ class Trials:
 
     def __init__(
         self,
-        rig: Rig,
+        environment: CheckEnvironment,
         repository: Repository,
         tree: str,
         order: Order | None,
@@ -73,7 +73,7 @@ class Trials:
         folder: str = "",
     ) -> None:
         """Keep the parts; `command` starts the tests, in `folder`."""
-        self.rig = rig
+        self.environment = environment
         self.order = order
         self.trees = Trees(repository, order.base if order else "", tree)
         self.put_back = self.trees.restored(command, order.text if order else "")
@@ -140,7 +140,7 @@ class Trials:
     ) -> Ran:
         """Run a suite's command again, as `call` if given, with `over` in place of files of the tree."""
         over = {**self.over_tests, **over}
-        return self.rig.run(
+        return self.environment.run(
             suite.tree, suite.command, over=over, call=call, limit_s=limit_s, folder=self.folder
         )
 
@@ -231,7 +231,7 @@ class Trials:
         also = [path.rpartition("/")[2].removesuffix(".py") for path in changed]
         near = self._near_work(runner, suite) if is_tight and runner == "pytest" else None
         alone = self._only(suite, [*made, *changed, *near]) if near is not None else None
-        call = narrowed(runner, alone.argv if alone else argv, canary.word, self.rig.report, also)
+        call = narrowed(runner, alone.argv if alone else argv, canary.word, self.environment.report, also)
         if call is None or not made:
             return Sung("", None, no_canary(runner, can_narrow=call is not None))
         ran = self.rerun(suite, made, call=call)
@@ -255,7 +255,7 @@ class Trials:
         if not left_s:
             return Compared()
         limit_s = limit_of(left_s)
-        ran = self.rig.run(base, suite.command, over=over, call=call, folder=folder, limit_s=limit_s)
+        ran = self.environment.run(base, suite.command, over=over, call=call, folder=folder, limit_s=limit_s)
         if ran.ended.exit_code is not None:
             return compared(ran.counts, counts, tests)
         allowance.leave_out(Trial.NEW_TESTS)
@@ -308,7 +308,7 @@ class Trials:
 
     def whole(self, suite: Ran) -> Call:
         """Return the call that runs the suite until a test fails."""
-        return self._fast(reporting(argv_of(suite.command), self.rig.report), suite)
+        return self._fast(reporting(argv_of(suite.command), self.environment.report), suite)
 
     def _fast(self, call: Call, suite: Ran) -> Call:
         # If tests failed before, the first failure shows nothing.
@@ -330,10 +330,10 @@ class Trials:
         call = None
         if runner in ("node", "go", "ctest"):
             pattern = f"^({'|'.join(map(re.escape, names))})$"
-            call = narrowed(runner, argv, pattern, self.rig.report)
+            call = narrowed(runner, argv, pattern, self.environment.report)
         elif runner is not None and held:
-            call = only(runner, argv, held, self.rig.report, [*files, *_folders(files)])
-        call = call or reporting(argv_of(suite.command), self.rig.report)
+            call = only(runner, argv, held, self.environment.report, [*files, *_folders(files)])
+        call = call or reporting(argv_of(suite.command), self.environment.report)
         return self.rerun(suite, {}, call=call).counts
 
     def _near_work(self, runner: Runner, suite: Ran) -> list[str] | None:
@@ -356,7 +356,7 @@ class Trials:
         if runner is None or not tests:
             return None
         files, mine = self._inside(self.trees.now), [*self._inside(dict.fromkeys(tests, ""))]
-        return only(runner, argv, mine, self.rig.report, [*files, *_folders(files)])
+        return only(runner, argv, mine, self.environment.report, [*files, *_folders(files)])
 
     def _argv(self, suite: Ran) -> tuple[tuple[str, ...], str]:
         manifest = below(self.folder, "package.json")

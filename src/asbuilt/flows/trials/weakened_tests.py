@@ -80,7 +80,7 @@ def _run(
     if not left_s:
         return None
     tree, limit_s = trials.trees.tree, limit_of(left_s)
-    run = partial(trials.rig.run, tree, ran.command, over=over, folder=trials.folder, limit_s=limit_s)
+    run = partial(trials.environment.run, tree, ran.command, over=over, folder=trials.folder, limit_s=limit_s)
     old = run(call=call)
     if call is not None and ran.counts is not None and not (old.counts and old.counts.ran):
         # Files that are built first cannot be run by their names.

@@ -27,7 +27,7 @@ from asbuilt.proof.verdict import faults_in, item_from, judge
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from asbuilt.flows.environments.check_environment import Rigs
+    from asbuilt.flows.environments.check_environment import CheckEnvironments
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.plan_run.facts import PlanFacts
@@ -51,10 +51,12 @@ class Replayed(NamedTuple):
 class Replay:
     """One run, and a repository that has its commits: the run's own, or any clone."""
 
-    def __init__(self, record: Record, repository: Repository, rigs: Rigs, facts: PlanFacts) -> None:
+    def __init__(
+        self, record: Record, repository: Repository, environments: CheckEnvironments, facts: PlanFacts
+    ) -> None:
         self._record = record
         self._repository = repository
-        self._rigs = rigs
+        self._environments = environments
         self._facts = facts
 
     def parts(self) -> dict[str, Callable[[], Replayed]]:
@@ -136,7 +138,7 @@ class Replay:
     @property
     def _proving(self) -> Proving:
         base = tree_of(self._repository, self._facts.base or "")
-        return Proving(self._record, self._repository, self._rigs, base)
+        return Proving(self._record, self._repository, self._environments, base)
 
     def _shown(self, digest: str | None) -> Sequence[Evidence]:
         return [evidence_from(row) for row in self._record.blobs.get_json(digest or "")]

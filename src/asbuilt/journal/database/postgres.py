@@ -59,7 +59,7 @@ class PostgresSession:
         """Run a statement and return the number of changed rows."""
         return self._connection.execute(for_postgres(sql), values).rowcount
 
-    def poke(self) -> None:
+    def wake(self) -> None:
         """Notify the workers. Only for requests of users, because each notification costs every listener."""
         self.run("SELECT pg_notify(:channel, '')", channel=_CHANNEL)
 
@@ -88,16 +88,16 @@ class PostgresStore:
         """Begin a read-only snapshot."""
         return self._transaction("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY")
 
-    def listen(self, poked: Callable[[], object], ended: threading.Event) -> None:
-        """Call `poked` for every notification until `ended` is set; reconnect after 5 s."""
+    def listen(self, wake: Callable[[], object], ended: threading.Event) -> None:
+        """Call `wake` for every notification until `ended` is set; reconnect after 5 s."""
         while not ended.is_set():
             with suppress(psycopg.Error), self._connect() as connection:
                 connection.execute(f"LISTEN {_CHANNEL}")
                 # Notifications from before the connection existed were missed.
-                poked()
+                wake()
                 while not ended.is_set():
                     for _ in connection.notifies(timeout=_LISTEN_S):
-                        poked()
+                        wake()
             ended.wait(_LISTEN_S)
 
     def written_at(self) -> float | None:

@@ -61,7 +61,7 @@ class SqliteSession:
         """Run a statement and return the number of changed rows."""
         return self.connection.execute(for_sqlite(sql), values).rowcount
 
-    def poke(self) -> None:
+    def wake(self) -> None:
         """Do nothing: workers on SQLite poll at short intervals."""
 
     def enqueue(self, segment: Segment) -> bool:
@@ -89,7 +89,7 @@ class SqliteStore:
         """Begin a snapshot."""
         return self._transaction("BEGIN")
 
-    def listen(self, poked: Callable[[], object], ended: threading.Event) -> None:
+    def listen(self, wake: Callable[[], object], ended: threading.Event) -> None:
         """Return at once: SQLite has no notifications."""
 
     def written_at(self) -> float | None:

@@ -41,7 +41,7 @@ class Session(Protocol):
     def run(self, sql: str, **values: object) -> int:
         """Run a statement and return the number of changed rows."""
 
-    def poke(self) -> None:
+    def wake(self) -> None:
         """Wake the workers when this transaction commits, where they would not poll soon."""
 
     def enqueue(self, segment: Segment) -> bool:
@@ -66,8 +66,8 @@ class Store(Transactions, Protocol):
     dispatch: Dispatch | None
     """Enqueues a segment in a transaction of this store; None in a process without an engine."""
 
-    def listen(self, poked: Callable[[], object], ended: threading.Event) -> None:
-        """Call `poked` for every notification until `ended` is set; return at once if there are none."""
+    def listen(self, wake: Callable[[], object], ended: threading.Event) -> None:
+        """Call `wake` for every notification until `ended` is set; return at once if there are none."""
 
     def written_at(self) -> float | None:
         """Return when any process last wrote, in seconds since the epoch; None if only a query would tell."""

@@ -59,7 +59,7 @@ def ask_again(session: Session, org: str, *, before: str) -> int:
     """
     change = "UPDATE segments SET asked = 1 WHERE org = :org AND closed_at IS NULL AND due_at < :before"
     changed = session.run(change, org=org, before=before)
-    session.poke()
+    session.wake()
     return changed
 
 

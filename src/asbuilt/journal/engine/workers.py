@@ -48,7 +48,7 @@ def refused_user(session: Session) -> str | None:
     return None if rows[0]["may"] else str(rows[0]["name"])
 
 
-def beat(session: Session, org: str, worker: str, *, epoch: int, draining: bool) -> bool:
+def heartbeat(session: Session, org: str, worker: str, *, epoch: int, draining: bool) -> bool:
     """Write a heartbeat; return False if other workers have given this worker up."""
     where = {"org": org, "worker": worker, "epoch": epoch}
     change = f"UPDATE workers SET beat_at = :now, draining = :draining WHERE {_THIS} AND epoch = :epoch"

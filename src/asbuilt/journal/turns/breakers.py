@@ -103,4 +103,4 @@ def _wake(session: Session, org: str, account: str, *, but: str = "") -> None:
         f" WHERE {_THIS} AND account <> '' AND closed_at IS NULL AND due_at > :now AND run <> :but"
     )
     if SEGMENTS.changed(session, change, org=org, account=account, now=session.now, but=but):
-        session.poke()
+        session.wake()

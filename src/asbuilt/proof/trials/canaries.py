@@ -63,7 +63,7 @@ class Canary(NamedTuple):
         return "-".join(self)
 
 
-class Heard(NamedTuple):
+class CanaryResult(NamedTuple):
     """How a runner reported the canaries."""
 
     state: State
@@ -112,10 +112,10 @@ def canaries(
     return made
 
 
-def canary_state(canary: Canary, pairs: int, exit_code: int | None, counts: Counts | None) -> Heard:
+def canary_state(canary: Canary, pairs: int, exit_code: int | None, counts: Counts | None) -> CanaryResult:
     """Judge a runner's report of the canaries, by names if it reports them, else by numbers."""
     if exit_code is None or counts is None:
-        return Heard("absent", "the run of the canaries came to no summary")
+        return CanaryResult("absent", "the run of the canaries came to no summary")
     passed, failed = (
         [name for name in names if canary.word in name] for names in (counts.passed, counts.failures)
     )
@@ -128,14 +128,14 @@ def canary_state(canary: Canary, pairs: int, exit_code: int | None, counts: Coun
         lies = ran >= 2 * pairs and counts.failed < pairs
         maligns = counts.failed > pairs
     if lies:
-        return Heard("wrong", "the test run reports a failing test as passed")
+        return CanaryResult("wrong", "the test run reports a failing test as passed")
     if maligns:
-        return Heard("wrong", "the test run reports a passing test as failed")
+        return CanaryResult("wrong", "the test run reports a passing test as failed")
     if ran < 2 * pairs:
-        return Heard("absent", f"{2 * pairs - ran} of {2 * pairs} canaries did not run")
+        return CanaryResult("absent", f"{2 * pairs - ran} of {2 * pairs} canaries did not run")
     if exit_code == 0:
-        return Heard("wrong", "the test run ends with exit 0 though a test fails")
-    return Heard("right", f"{pairs} failed and {pairs} passed, as they must")
+        return CanaryResult("wrong", "the test run ends with exit 0 though a test fails")
+    return CanaryResult("right", f"{pairs} failed and {pairs} passed, as they must")
 
 
 def _name(runner: Runner, sibling: str, word: str) -> str:
@@ -204,7 +204,7 @@ class Sung(NamedTuple):
     """Result of the canaries."""
 
     canary: str
-    heard: Heard | None
+    result: CanaryResult | None
     note: str
 
 
@@ -213,11 +213,11 @@ def with_canaries(shown: Evidence, before: Evidence | None, sung: Sung | None) -
     if sung is None:
         return shown._replace(notes=(*shown.notes, "no canary: none ran on the base either"))
     shown = shown._replace(canary=sung.canary, notes=(*shown.notes, sung.note))
-    if sung.heard is None:
+    if sung.result is None:
         return shown
-    shown = shown._replace(canaries=sung.heard.state)
+    shown = shown._replace(canaries=sung.result.state)
     sang = before is not None and before.canaries == "right"
     was_wrong = before is not None and before.canaries == "wrong"
-    if (sung.heard.state == "wrong" and not was_wrong) or (sung.heard.state == "absent" and sang):
-        return shown._replace(outcome="FAIL", why=sung.heard.why)
+    if (sung.result.state == "wrong" and not was_wrong) or (sung.result.state == "absent" and sang):
+        return shown._replace(outcome="FAIL", why=sung.result.why)
     return shown

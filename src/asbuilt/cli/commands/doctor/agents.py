@@ -267,7 +267,7 @@ class Trial:
         self._attempts.start(self._brief)
         until = time.monotonic() + _LIVE_S
         while (result := self._attempts.result(self._brief.attempt)) is None and time.monotonic() < until:
-            self._attempts.beat(self._brief.attempt)
+            self._attempts.heartbeat(self._brief.attempt)
             time.sleep(_LOOK_S)
         return result
 

@@ -9,7 +9,7 @@ from msgspec import Struct
 if TYPE_CHECKING:
     from asbuilt.agents.sandbox.unavailable import Refusal
     from asbuilt.events.event import Outcome
-    from asbuilt.journal.notices import Unheard
+    from asbuilt.journal.notices import Undelivered
     from asbuilt.policy.sandbox.rules import Level
 
 
@@ -205,5 +205,5 @@ class Facts(Struct, frozen=True, kw_only=True):
     forge: ForgeFacts | None = None
     fleet: FleetFacts | None = None
     loose: LooseFacts | None = None
-    unheard: tuple[Unheard, ...] = ()
+    undelivered: tuple[Undelivered, ...] = ()
     """Notification channels whose last message failed."""

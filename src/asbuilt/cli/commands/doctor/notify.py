@@ -18,7 +18,7 @@ from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.ui.messages import answer, coloured, next_command
 from asbuilt.errors import DONE, FAILED, NotFound
 from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.notices import Unheard, unheard
+from asbuilt.journal.notices import Undelivered, undelivered
 from asbuilt.lifecycle.attention import Message, Notice
 from asbuilt.settings import Settings, load
 
@@ -58,15 +58,15 @@ def command(door: Door, way: str | None) -> int:
     return DONE if all(trial.said is None for trial in tried) else FAILED
 
 
-def _lost(settings: Settings, door: Door) -> list[Unheard]:
+def _lost(settings: Settings, door: Door) -> list[Undelivered]:
     journal = wiring.find_journal(settings, door.environ)
     if journal is None:
         return []
     with closing(journal.store), journal.store.read() as session:
-        return unheard(session, LOCAL)
+        return undelivered(session, LOCAL)
 
 
-def _show(door: Door, tried: list[Tried], lost: list[Unheard], quiet: str) -> None:
+def _show(door: Door, tried: list[Tried], lost: list[Undelivered], quiet: str) -> None:
     rows = [{"way": trial.way, "taken": trial.said is None, "said": trial.said} for trial in tried]
     if door.emitted("asbuilt.notify-test/1", {"ways": rows, "unheard": [asdict(error) for error in lost]}):
         return

@@ -40,7 +40,7 @@ from asbuilt.git.repository import open_repository
 from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.home import Home, refuse_network
 from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.notices import Unheard, unheard
+from asbuilt.journal.notices import Undelivered, undelivered
 from asbuilt.library.repository import find_repository, remote_of
 from asbuilt.lifecycle.fleet import canonical, without_login
 from asbuilt.settings import Settings, state_folder, survey
@@ -160,13 +160,13 @@ def look_at_store(home: Home, settings: Settings) -> fact.StoreFacts:
     )
 
 
-def look_at_notices(home: Home, settings: Settings) -> tuple[Unheard, ...]:
+def look_at_notices(home: Home, settings: Settings) -> tuple[Undelivered, ...]:
     """Return notification channels whose last message failed; empty without a readable journal."""
     try:
         if _schema(home, settings) != _KNOWN_SCHEMA:
             return ()
         with closing(open_store(home, settings)) as store, store.read() as session:
-            return tuple(unheard(session, LOCAL))
+            return tuple(undelivered(session, LOCAL))
     except StoreFailed:
         return ()
 
@@ -226,7 +226,7 @@ def look(door: Door, *, tests: Given | None = None) -> fact.Facts:
         forge=look_at_forge(door.start, door.environ, wanted=settings.text("landing.mode") == "pr"),
         fleet=look_at_fleet(home, settings, door.start, door.environ),
         loose=fact.LooseFacts(paths=tuple(map(str, paths))) if (paths := loose(door.environ)) else None,
-        unheard=look_at_notices(home, settings),
+        undelivered=look_at_notices(home, settings),
     )
 
 

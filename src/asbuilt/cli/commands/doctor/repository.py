@@ -24,7 +24,7 @@ from asbuilt.agents.roster import lacking
 from asbuilt.cli.commands.doctor.facts import Agent, AgentsFacts, GitFacts, SuiteFacts, Tried, Trouble
 from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, NotFound, SandboxUnavailable
 from asbuilt.flows.checks.project import project_of
-from asbuilt.flows.environments.check_environment import Rig, Rigs
+from asbuilt.flows.environments.check_environment import CheckEnvironment, CheckEnvironments
 from asbuilt.flows.environments.terms import Given
 from asbuilt.git.commits import author_of, read_commit
 from asbuilt.git.locks import need_writable
@@ -38,7 +38,7 @@ from asbuilt.proof.projects.resolving import resolve_setup
 from asbuilt.settings import Layer, Settings
 
 _TIMEOUT_S: Final = 5
-_HEARD: Final = 4_096
+_OUTPUT_BYTES: Final = 4_096
 _VERSION: Final = re.compile(r"\d+\.\d+[0-9A-Za-z.+-]*")
 
 
@@ -62,7 +62,7 @@ def version_of(program: str, path: str) -> str | None:
     # The output goes to a file: a surviving child process would hold a pipe open forever.
     with (
         tempfile.TemporaryDirectory(prefix="asbuilt-home-", ignore_cleanup_errors=True) as home,
-        tempfile.TemporaryFile() as heard,
+        tempfile.TemporaryFile() as output,
     ):
         try:
             process = subprocess.Popen(  # noqa: S603 - a program of the user's, by PATH
@@ -70,7 +70,7 @@ def version_of(program: str, path: str) -> str | None:
                 cwd=home,
                 env={"PATH": path, "HOME": home},
                 stdin=subprocess.DEVNULL,
-                stdout=heard,
+                stdout=output,
                 stderr=subprocess.DEVNULL,
                 start_new_session=True,
             )
@@ -84,8 +84,8 @@ def version_of(program: str, path: str) -> str | None:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        heard.seek(0)
-        found = _VERSION.search(heard.read(_HEARD).decode("utf-8", "replace"))
+        output.seek(0)
+        found = _VERSION.search(output.read(_OUTPUT_BYTES).decode("utf-8", "replace"))
     return found[0] if found and process.returncode == 0 else None
 
 
@@ -140,21 +140,23 @@ def try_tests(
             scratch=folder / "scratch", hidden=(hidden,), environment=passed(os.environ)
         )
         try:
-            rigs = Rigs(folder / "setups", repository, processes, history=commit, given=given)
+            environments = CheckEnvironments(
+                folder / "setups", repository, processes, history=commit, given=given
+            )
             wanted = resolve_setup(setup, project_of(repository, tree), (Suite("", facts.command),))
-            with rigs.take(wanted) as rig:
-                tried = _tried(rig, tree, facts.command)
+            with environments.take(wanted) as environment:
+                tried = _tried(environment, tree, facts.command)
         except (GitFailed, SandboxUnavailable, GateStopped) as error:
             tried = Tried(outcome="INDETERMINATE", why=error.what)
     return structs.replace(facts, tried=tried)
 
 
-def _tried(rig: Rig, tree: str, command: str) -> Tried:
-    made = rig.set_up(tree)
+def _tried(environment: CheckEnvironment, tree: str, command: str) -> Tried:
+    made = environment.set_up(tree)
     if made is not None and made.ended.exit_code != 0:
         judged = judge_setup(made.ended.exit_code, made.cut_off)
         return Tried(outcome=judged.outcome, why=f"setup: {judged.why}", in_setup=True)
-    ran = rig.run(tree, command)
+    ran = environment.run(tree, command)
     ended, counts = ran.ended, ran.counts
     judged = judge_tests(ended.exit_code, counts, truncated=ended.truncated, baseline=counts, cut=ran.cut_off)
     return Tried(outcome=judged.outcome, why=judged.why, failing=counts.failed if counts else 0)

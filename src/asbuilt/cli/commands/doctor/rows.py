@@ -13,7 +13,7 @@ from asbuilt.cli.ui.words import counted, listed, size
 
 if TYPE_CHECKING:
     from asbuilt.cli.commands.doctor import facts as fact
-    from asbuilt.journal.notices import Unheard
+    from asbuilt.journal.notices import Undelivered
 
 _TIGHT: Final = 2_000_000_000
 _FULL: Final = 200_000_000
@@ -70,8 +70,8 @@ def _rows(facts: fact.Facts) -> Iterator[Row]:
         yield judged("fleet", facts.fleet, _fleet)
     if facts.forge is not None:
         yield judged("forge", facts.forge, _forge)
-    for unheard in facts.unheard:
-        yield judged("notify", unheard, _unheard)
+    for notice in facts.undelivered:
+        yield judged("notify", notice, _undelivered)
     if facts.power is not None and facts.power.sleeps:
         yield judged("power", facts.power, _power)
     if facts.clock is not None and _wrong_clock(facts.clock):
@@ -289,11 +289,11 @@ def _forge(forge: fact.ForgeFacts) -> Row:
     return _trouble(forge.trouble, Stops.NOTHING)
 
 
-def _unheard(unheard: Unheard) -> Row:
+def _undelivered(notice: Undelivered) -> Row:
     return note(
-        f"the last notification by {unheard.way} was not received: {unheard.said}",
+        f"the last notification by {notice.way} was not received: {notice.said}",
         why="Runs continue without it, and wait where they need you.",
-        next_step=f"`asbuilt doctor notify {unheard.way}` sends a test notification.",
+        next_step=f"`asbuilt doctor notify {notice.way}` sends a test notification.",
     )
 
 

@@ -344,8 +344,10 @@ def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
     checkout = repository.root if repository else door.start
     options = options_for(desk.settings, door.environ, opened, checkout, wish, timed)
     now = written(now_in(None))
-    heard = wiring.plan_events(desk.settings, door.environ, repository, opened.at.shown) if repository else []
-    done = _done(opened.plan, heard)
+    events = (
+        wiring.plan_events(desk.settings, door.environ, repository, opened.at.shown) if repository else []
+    )
+    done = _done(opened.plan, events)
     wanted = _wanted(opened.plan, wish, done)
     refuse_too_early(opened.at.slug, wanted, done)
     phases = [{"id": phase.id, "title": phase.title} for phase in wanted]

@@ -17,7 +17,7 @@ from asbuilt.cli.ui.clock import lasting
 from asbuilt.cli.ui.columns import table
 from asbuilt.flows.checks.project import project_of
 from asbuilt.flows.checks.prove import tree_of
-from asbuilt.flows.environments.check_environment import Rigs
+from asbuilt.flows.environments.check_environment import CheckEnvironments
 from asbuilt.git.repository import open_repository, resolve
 from asbuilt.journal.home import Home
 from asbuilt.lifecycle.run.money import NO_PAST, Spent, forecast, total
@@ -238,12 +238,12 @@ def run_hidden(scratch: Scratch, hidden: HiddenTest, room: Path) -> Seen:
     processes = wiring.check_processes(Home(scratch.state), room / "scratch", scratch.environ)
     given = command_in(load(repository=scratch.checkout, environ=scratch.environ), "checks.setup")
     setup = resolve_setup(given, project_of(repository, tree))
-    with Rigs(room / "setups", repository, processes, history=commit).take(setup) as rig:
-        made = rig.set_up(tree)
+    with CheckEnvironments(room / "setups", repository, processes, history=commit).take(setup) as environment:
+        made = environment.set_up(tree)
         ready = None if made is None else judge_setup(made.ended.exit_code)
         if made is not None and ready is not None and ready.outcome != "PASS":
             return Seen("unclear", f"setup: {ready.why}: {_last_line(made)}")
-        ran = rig.run(tree, hidden.command, over={hidden.path: hidden.text.encode()})
+        ran = environment.run(tree, hidden.command, over={hidden.path: hidden.text.encode()})
     judged = judge_check(ran.ended.exit_code)
     if judged.outcome in ("NOT_RUN", "INDETERMINATE"):
         return Seen("unclear", f"{hidden.command}: {judged.why}")

@@ -148,7 +148,7 @@ def _who(record: Record | None, mine: str, now: float) -> str:
 
 
 def _plan_json(plan: PlanFacts, record: Record | None) -> dict[str, object]:
-    heard = record.state if record else None
+    state = record.state if record else None
     return {
         "path": plan.shown,
         "name": plan.name,
@@ -159,13 +159,13 @@ def _plan_json(plan: PlanFacts, record: Record | None) -> dict[str, object]:
         "conversation": {
             "key": record.key,
             "is_alive": record.is_alive,
-            "session": heard.session,
-            "folder": heard.cwd,
-            "transcript": heard.transcript,
-            "transcript_size": heard.size,
-            "heard_at": _stamp(heard.at),
+            "session": state.session,
+            "folder": state.cwd,
+            "transcript": state.transcript,
+            "transcript_size": state.size,
+            "heard_at": _stamp(state.at),
         }
-        if record and heard
+        if record and state
         else None,
     }
 

@@ -24,7 +24,7 @@ from asbuilt.cli.ui.messages import answer, coloured, headline, next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, FAILED, GateStopped, NotFound, UsageWrong
-from asbuilt.flows.environments.check_environment import Rigs
+from asbuilt.flows.environments.check_environment import CheckEnvironments
 from asbuilt.flows.registration import known
 from asbuilt.flows.run.environment import given_in, kept
 from asbuilt.flows.run.record import Record
@@ -165,7 +165,7 @@ def _replaying(door: Door, settings: Settings, stored: Stored) -> Iterator[Repla
                 why="They run code that an agent wrote, with your files and network in reach.",
                 next_step="`asbuilt doctor --fix sandbox`, or `asbuilt config set sandbox.required false`",
             )
-        rigs = Rigs(
+        environments = CheckEnvironments(
             home.path / "setups" / run.repo,
             stored.repository,
             processes,
@@ -177,7 +177,7 @@ def _replaying(door: Door, settings: Settings, stored: Stored) -> Iterator[Repla
         aside = Aside(stored.journal.blobs, room / "blobs")
         record = Record(run=run, store=stored.journal.store, blobs=aside)
         try:
-            yield Replay(record, stored.repository, rigs, stored.facts)
+            yield Replay(record, stored.repository, environments, stored.facts)
         finally:
             shutil.rmtree(room, ignore_errors=True)
 
