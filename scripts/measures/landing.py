@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from tests.journal.conftest import open_store
 
 from asbuilt.events.landings import LandingDone, LandingRefused
-from asbuilt.flows.landing.commits import say_in_turn, take_turn
+from asbuilt.flows.landing.commits import append_in_turn, take_turn
 from asbuilt.flows.landing.move import Mover
 from asbuilt.flows.run.record import Record
 from asbuilt.git.commits import Person, message_for
@@ -62,9 +62,14 @@ class Landing(Noop):
         if facts.is_landing or take_turn(record):
             repository = open_repository(self.home.path / _SHOP)
             room = self.home.path / "rooms" / run.run
-            say = partial(say_in_turn, record)
+            append_event = partial(append_in_turn, record)
             mover = Mover(
-                repository=repository, run=run.run, branch="main", room=room, say=say, hold=record.hold
+                repository=repository,
+                run=run.run,
+                branch="main",
+                room=room,
+                append=append_event,
+                hold=record.hold,
             )
             cut_off = facts.landing.intent if facts.is_landing else None
             mover.land(_File(record, repository, facts), cut_off=cut_off, sign=False, again="")

@@ -73,29 +73,29 @@ class Noop:
             case moves.Start():
                 self._start(record, int(plain_options(run.options)["phases"]))
             case moves.ResolveTests():
-                record.say(written(NoTests()), "tests")
+                record.append(written(NoTests()), "tests")
             case moves.MakeWorkspace():
-                record.say(WorkspaceMade(lane="main"), "workspace")
+                record.append(WorkspaceMade(lane="main"), "workspace")
             case moves.SetUp():
-                record.say(SetupDone(outcome="PASS", digest="none"), "setup")
+                record.append(SetupDone(outcome="PASS", digest="none"), "setup")
             case moves.Baseline():
-                record.say(BaselineDone(outcome="PASS", why="no tests"), "baseline")
+                record.append(BaselineDone(outcome="PASS", why="no tests"), "baseline")
             case moves.Compare(point=point):
-                record.say(PlanCompared(point=point), f"compared/{point}")
+                record.append(PlanCompared(point=point), f"compared/{point}")
             case moves.ProveTogether():
-                record.say(TogetherDone(outcome="PASS", evidence="sha256:0"), "together")
+                record.append(TogetherDone(outcome="PASS", evidence="sha256:0"), "together")
             case moves.VerifyTogether():
-                record.say(TogetherJudged(outcome="PASS"), "together/judged")
+                record.append(TogetherJudged(outcome="PASS"), "together/judged")
             case moves.Report():
-                record.say(ReportWritten(report=self.report(run, facts)), "report")
+                record.append(ReportWritten(report=self.report(run, facts)), "report")
             case moves.Land():
                 commits = tuple((work.phase, run.run, work.commit, COMMIT) for work in facts.pending)
-                record.say(LandingIntended(old=COMMIT, new=COMMIT), "landing/1/intended")
-                record.say(LandingDone(new=COMMIT, commits=commits), "landing/1/done")
+                record.append(LandingIntended(old=COMMIT, new=COMMIT), "landing/1/intended")
+                record.append(LandingDone(new=COMMIT, commits=commits), "landing/1/done")
             case moves.Mark():
-                record.say(PlanMarked(), "marked")
+                record.append(PlanMarked(), "marked")
             case moves.Tidy():
-                record.say(LandingTidied(), "tidied")
+                record.append(LandingTidied(), "tidied")
             case moves.Ask() | moves.Wait() | moves.End() | moves.Recheck():
                 raise ValueError(move)
             case moves.Judge() | moves.Draft() | moves.File() | moves.CheckInvariants() | moves.Post():
@@ -130,24 +130,24 @@ class Noop:
         phase = move.phase
         if isinstance(move, moves.Begin):
             text = self._blobs.put(f"# Plan\n\n## Phase {phase} — Some\n\n- [ ] something\n".encode())
-            record.say(PhaseBegun(phase=phase, intent="sha256:1", text=text), f"{phase}/begun")
+            record.append(PhaseBegun(phase=phase, intent="sha256:1", text=text), f"{phase}/begun")
             return
         number, key = move.number, f"{phase}/{move.number}"
         match move:
             case moves.Attempt(role=role):
                 begun = AttemptBegun(phase=phase, number=number, role=role, agent="scripted")
-                record.say(begun, f"{key}/begun/1")
-                record.say(_ended(phase, number), f"{key}/ended/1")
+                record.append(begun, f"{key}/begun/1")
+                record.append(_ended(phase, number), f"{key}/ended/1")
             case moves.Keep():
                 kept = TreeKept(phase=phase, number=number, commit=COMMIT, tree=COMMIT, changed=True)
-                record.say(kept, f"{key}/kept")
+                record.append(kept, f"{key}/kept")
             case moves.Check():
-                record.say(ChecksDone(phase=phase, number=number, outcome="PASS"), f"{key}/checks")
+                record.append(ChecksDone(phase=phase, number=number, outcome="PASS"), f"{key}/checks")
             case moves.Verify():
-                record.say(VerifierBegun(phase=phase, number=number), f"{key}v/begun")
-                record.say(VerdictGiven(phase=phase, number=number, outcome="PASS"), f"{key}/verdict")
+                record.append(VerifierBegun(phase=phase, number=number), f"{key}v/begun")
+                record.append(VerdictGiven(phase=phase, number=number, outcome="PASS"), f"{key}/verdict")
             case moves.Commit():
-                record.say(PhaseProven(phase=phase, commit=f"{int(phase):040x}"), f"{phase}/proven")
+                record.append(PhaseProven(phase=phase, commit=f"{int(phase):040x}"), f"{phase}/proven")
             case _:
                 assert_never(move)
 
@@ -165,7 +165,7 @@ class Noop:
             "unlanded": [],
         }
         digest = self._blobs.put(json.dumps(outline).encode())
-        record.say(RunStarted(base=COMMIT, ring="bwrap", outline=digest), "started")
+        record.append(RunStarted(base=COMMIT, ring="bwrap", outline=digest), "started")
 
 
 def _ended(phase: str, number: int) -> AttemptEnded:

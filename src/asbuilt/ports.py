@@ -249,7 +249,7 @@ class Ended(Struct, frozen=True, kw_only=True):
     """stdout and stderr interleaved, cut in the middle above the cap."""
     truncated: bool
     duration_s: float
-    ring: str
+    sandbox_level: str
 
 
 class Attention(Protocol):

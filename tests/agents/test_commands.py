@@ -75,7 +75,7 @@ def test_a_command_is_ended_when_its_run_is_to_stop_and_leaves_no_result(machine
 
 def test_output_comes_as_it_was_written_and_the_exit_code_with_it(machine: Machine) -> None:
     ended = run(machine, "printf out; printf err >&2; exit 3")
-    assert (ended.exit_code, ended.output, ended.truncated, ended.ring) == (
+    assert (ended.exit_code, ended.output, ended.truncated, ended.sandbox_level) == (
         3,
         b"outerr",
         False,

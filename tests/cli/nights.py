@@ -137,12 +137,12 @@ class Night:
             "unlanded": [],
         }
         digest = self.blobs.put(json.dumps(outline).encode())
-        story.say(at, RunStarted(base="7be20c1" + "0" * 33, outline=digest), "started")
+        story.append(at, RunStarted(base="7be20c1" + "0" * 33, outline=digest), "started")
         # Everything that is made ready before the first phase.
-        story.say(at, TestsResolved(source="given", command="uv run pytest -q"), "tests")
-        story.say(at, WorkspaceMade(lane="main"), "workspace")
-        story.say(at, SetupDone(outcome="PASS", digest="none", why="no setup is set"), "setup")
-        story.say(at, BaselineDone(outcome="PASS", why="214 ran", ran=214, failed=0), "baseline")
+        story.append(at, TestsResolved(source="given", command="uv run pytest -q"), "tests")
+        story.append(at, WorkspaceMade(lane="main"), "workspace")
+        story.append(at, SetupDone(outcome="PASS", digest="none", why="no setup is set"), "setup")
+        story.append(at, BaselineDone(outcome="PASS", why="214 ran", ran=214, failed=0), "baseline")
         return story
 
 
@@ -153,7 +153,7 @@ class Story:
         self.night, self.made = night, run
         self.proven = 0
 
-    def say(self, at: str, event: Event, key: str) -> None:
+    def append(self, at: str, event: Event, key: str) -> None:
         run = self.made.run
         with self.night.store.write() as session:
             dated = Dated(session, clock(at))
@@ -164,9 +164,9 @@ class Story:
     ) -> None:
         if number == 1:
             begun_phase = PhaseBegun(phase=phase, intent="sha256:9c41", edited=edited)
-            self.say(at, begun_phase, f"{phase}/begun")
+            self.append(at, begun_phase, f"{phase}/begun")
         begun = AttemptBegun(phase=phase, number=number, role=role, agent="claude")
-        self.say(at, begun, f"{phase}/{number}/begun/1")
+        self.append(at, begun, f"{phase}/{number}/begun/1")
 
     def end(
         self,
@@ -187,14 +187,14 @@ class Story:
             cost_usd=cost_usd,
             **more,
         )
-        self.say(at, ended, f"{phase}/{number}/ended/1")
+        self.append(at, ended, f"{phase}/{number}/ended/1")
 
     def check(self, at: str, phase: str, number: int = 1, outcome: Outcome = "PASS", *failures: str) -> None:
         commit, tree = f"{phase}{number}".ljust(40, "c"), f"{phase}{number}".ljust(40, "d")
         kept = TreeKept(phase=phase, number=number, commit=commit, tree=tree, changed=True)
-        self.say(at, kept, f"{phase}/{number}/kept")
+        self.append(at, kept, f"{phase}/{number}/kept")
         checked = ChecksDone(phase=phase, number=number, outcome=outcome, failures=failures)
-        self.say(at, checked, f"{phase}/{number}/checks")
+        self.append(at, checked, f"{phase}/{number}/checks")
 
     def prove(self, at: str, phase: str, commit: str, number: int = 1, *, cost_usd: float = 0.0) -> None:
         if number == 1:
@@ -202,10 +202,10 @@ class Story:
         self.end(at, phase, number, cost_usd=cost_usd)
         self.check(at, phase, number)
         given = VerdictGiven(phase=phase, number=number, outcome="PASS")
-        self.say(at, given, f"{phase}/{number}/verdict")
-        self.say(at, PhaseProven(phase=phase, commit=commit.ljust(40, "0")), f"{phase}/proven")
+        self.append(at, given, f"{phase}/{number}/verdict")
+        self.append(at, PhaseProven(phase=phase, commit=commit.ljust(40, "0")), f"{phase}/proven")
         self.proven += 1
-        self.say(at, PlanCompared(point=str(self.proven)), f"compared/{self.proven}")
+        self.append(at, PlanCompared(point=str(self.proven)), f"compared/{self.proven}")
 
     def land(self, at: str, **phases: str) -> None:
         commits = tuple(
@@ -213,7 +213,7 @@ class Story:
             for phase, commit in phases.items()
         )
         done = LandingDone(branch="main", new="b83d07e".ljust(40, "0"), commits=commits)
-        self.say(at, done, "landed")
+        self.append(at, done, "landed")
         self.over(at, "landed")
 
     def park(self, at: str, why: str, until: str | None) -> None:
@@ -224,7 +224,7 @@ class Story:
             runs.plan_segment(dated, segment)
             segments.close(dated, segment._replace(n=1))
             runs.set_state(dated, made, "waiting")
-        self.say(at, RunParked(reason=reason, why=why, until=until), "parked/1")
+        self.append(at, RunParked(reason=reason, why=why, until=until), "parked/1")
 
     def ask(self, at: str, phase: str) -> None:
         key = f"{self.made.run}/between/{phase}"
@@ -234,7 +234,7 @@ class Story:
         self.park(at, f"approval {key}", None)
 
     def over(self, at: str, state: str, reason: str = "", following: str = "", other: str = "") -> None:
-        self.say(at, RunEnded(state=state, reason=reason, next=following, other=other), "ended")
+        self.append(at, RunEnded(state=state, reason=reason, next=following, other=other), "ended")
         with self.night.store.write() as session:
             dated, made = Dated(session, clock(at)), self.made
             runs.set_state(dated, made, state)

@@ -41,7 +41,7 @@ def night(tmp_path: Path, shop: Path) -> Iterator[Night]:
 def test_failures_of_the_base_are_shown_wherever_one_looks(night: Night, baseline: Event) -> None:
     """A journal of before has the outcome PASS for it."""
     story = night.plan("shop", "20:00:00", {"1": ("Cart", [])})
-    story.say("20:01:00", baseline, "baseline/2")
+    story.append("20:01:00", baseline, "baseline/2")
     status = shown(night, ("status", "shop"), "plain", 80)
     assert f"Baseline {WORDS}; phases are proven against the other tests." in " ".join(status.split())
     told = json.loads(shown(night, ("status", "shop", "--json"), "plain", 80).partition("--- stdout\n")[2])

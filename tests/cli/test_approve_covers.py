@@ -95,7 +95,7 @@ def test_an_edit_that_nobody_confirms_waits_as_the_newest_revision(inbox: Inbox,
 
 def test_a_run_refuses_what_was_not_approved_shows_it_and_asks(inbox: Inbox, ada: AtTerminal) -> None:
     inbox.typed("approve", "yes", "a1")
-    inbox.story.say("21:50:00", PlanFiled(path="plans/rate-limit.md"), "filed")
+    inbox.story.append("21:50:00", PlanFiled(path="plans/rate-limit.md"), "filed")
     inbox.story.over("21:51:00", "done")
     put(inbox.shop, rate_limit=TIGHTER)
     (inbox.shop / "script.toml").write_text("", encoding="utf-8")

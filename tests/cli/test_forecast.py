@@ -59,7 +59,7 @@ def test_a_plan_says_how_its_phases_are_proven_and_how_long_that_takes(
     try:
         first = shown(night, ("plan", "show", "shop"), "plain", 200)
         story = night.plan("other", "20:00:00", {"1": ("Cart", [])})
-        story.say("20:01:00", BaselineDone(outcome="PASS", why="40 ran", took_s=41.0), "baseline/2")
+        story.append("20:01:00", BaselineDone(outcome="PASS", why="40 ran", took_s=41.0), "baseline/2")
         later = shown(night, ("plan", "show", "shop"), "plain", 200, ASBUILT_PROOF_DEPTH=depth)
         dry = ("run", "shop", "--dry-run", "--agent", "scripted", "--script", str(plan))
         rehearsed = shown(night, dry, "plain", 200, ASBUILT_PROOF_DEPTH=depth)

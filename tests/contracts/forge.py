@@ -235,7 +235,7 @@ class ForgeContract:
     def test_a_mark_in_a_comment_of_another_account_is_not_ours(self, stage: Stage) -> None:
         number = stage.hub.issue("No limits")
         stage.hub.strangers[number] = [f"Landed already, says eve.\n\n{MARK}"]
-        assert [stage.forge.say(number, "Landed.", mark=MARK) for _ in range(2)] == [True, False]
+        assert [stage.forge.comment(number, "Landed.", mark=MARK) for _ in range(2)] == [True, False]
         assert stage.hub.said[number] == [f"Landed.\n\n{MARK}"]
 
     def test_open_pull_requests_tell_the_paths_that_they_change(self, stage: Stage) -> None:
@@ -261,8 +261,8 @@ class ForgeContract:
         stage.hub.said[number] = [f"chat {count}" for count in range(100)]
         stage.hub.fail("POST", r"/comments$")
         with pytest.raises(ForgeBusy):
-            stage.forge.say(number, "Landed.", mark=MARK)
-        assert stage.forge.say(number, "Landed.", mark=MARK) is False
+            stage.forge.comment(number, "Landed.", mark=MARK)
+        assert stage.forge.comment(number, "Landed.", mark=MARK) is False
         assert stage.hub.said[number][100:] == [f"Landed.\n\n{MARK}"]
         assert (stage.forge.close_issue(number), stage.forge.close_issue(number)) == (True, False)
         assert stage.hub.issues[number].state == "closed"

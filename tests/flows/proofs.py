@@ -74,8 +74,8 @@ class Project:
             )
         self._record = Record(run=run, store=self._store, blobs=Blobs(folder / "blobs"))
         suite = Suite("", tests, counts="exit-code" if by_exit else "tests")
-        self._record.say(written(Given((suite,))), "tests")
-        self._record.say(SetupDone(outcome="PASS", digest="none"), "setup")
+        self._record.append(written(Given((suite,))), "tests")
+        self._record.append(SetupDone(outcome="PASS", digest="none"), "setup")
         self.base = self._tree(files)
         processes = SandboxProcesses(scratch=folder / "scratch", homes=(folder / "nobody",), level="none")
         self._environments = CheckEnvironments(
@@ -103,7 +103,7 @@ class Project:
     def goes_on(self, shown: Sequence[Evidence], *, depth: str) -> None:
         """Keep evidence in the journal, and continue with another depth."""
         checked = ChecksDone(phase="1", number=1, outcome="PASS", evidence=self._record.keep(shown))
-        self._record.say(checked, "1/1/checks")
+        self._record.append(checked, "1/1/checks")
         run = self._record.run
         run = run._replace(options=structs.replace(run.options, depth=depth))
         self._record = replace(self._record, run=run)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from asbuilt.events.attempts import ChecksDone
 from asbuilt.events.options import RunOptions
-from asbuilt.flows.run.record import say
+from asbuilt.flows.run.record import append_event
 from asbuilt.flows.run_end import end
 from asbuilt.journal import memory, runs
 from asbuilt.journal.ids import LOCAL, Address, new_id
@@ -29,7 +29,7 @@ def test_a_run_that_ends_leaves_why_it_was_not_proven(store: Store) -> None:
         assert run is not None
         failures = ("tests: FAIL, 2 of 9 failed in tests/limits/test_store.py",)
         checked = ChecksDone(phase="2a", number=1, outcome="FAIL", failures=failures)
-        say(session, run, checked, "2a/1/checks")
+        append_event(session, run, checked, "2a/1/checks")
         end(session, run, "failed", "not proven")
     with store.write() as session:
         end(session, run, "failed", "not proven")

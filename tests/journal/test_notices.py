@@ -19,7 +19,7 @@ from asbuilt.events.approvals import ApprovalAsked
 from asbuilt.events.options import RunOptions
 from asbuilt.events.runs import AttentionCalled, RunEnded
 from asbuilt.flows.notify import TRIES, Calling, Notifying, Reach
-from asbuilt.flows.run.record import say
+from asbuilt.flows.run.record import append_event
 from asbuilt.journal import approvals, notices, runs
 from asbuilt.journal.engine.liveness import board_address, board_at
 from asbuilt.journal.events import history
@@ -55,7 +55,7 @@ def _ended(store: Store, *states: str, slug: str = "greet") -> list[Run]:
             found = runs.request(
                 session, PLAN, run=run, slug=slug, options=RunOptions(slug=slug), actor="ann"
             )
-            say(session, found, RunEnded(state=state, reason="why"), "ended")
+            append_event(session, found, RunEnded(state=state, reason="why"), "ended")
             ended.append(found)
     return ended
 
@@ -190,7 +190,7 @@ def test_a_text_has_an_end_and_no_secret(store: Store, receiver: Receiver) -> No
             found = runs.request(
                 session, PLAN, run=f"r{number}", slug=name, options=RunOptions(slug=name), actor="ann"
             )
-            say(session, found, RunEnded(state="landed", reason=token), "ended")
+            append_event(session, found, RunEnded(state="landed", reason=token), "ended")
             runs_ended.append(found)
     ways = {"slack": Posting("slack", partial(slack, receiver.url, {}), patience_s=60)}
     reach = Reach(posts=ways, quiet=_quiet_now())

@@ -247,8 +247,10 @@ class _Landing:
 
     def act(self, number: int) -> Said:
         run = self.record.run.run
-        say, hold = self.record.say, self.record.hold
-        mover = Mover(repository=self.repository, run=run, branch="main", room=self.room, say=say, hold=hold)
+        append, hold = self.record.append, self.record.hold
+        mover = Mover(
+            repository=self.repository, run=run, branch="main", room=self.room, append=append, hold=hold
+        )
         mover.land(self.load, cut_off=None, sign=False, again="asbuilt land plan")
         with self.store.read() as session:
             told = [(one.kind, getattr(one.event, "new", None)) for one in history(session, plan_of(number))]

@@ -106,7 +106,9 @@ def _summary(files: Files) -> str:
 
 
 def _ended(code: int, output: str) -> Ended:
-    return Ended(exit_code=code, output=output.encode(), truncated=False, duration_s=1.0, ring="bwrap")
+    return Ended(
+        exit_code=code, output=output.encode(), truncated=False, duration_s=1.0, sandbox_level="bwrap"
+    )
 
 
 class Ring:

@@ -14,7 +14,7 @@ from asbuilt.flows.engine.fence import Fenced
 from asbuilt.flows.landing import payload, tidy
 from asbuilt.flows.landing.commits import Outcomes
 from asbuilt.flows.run.marks import marked
-from asbuilt.flows.run.record import say
+from asbuilt.flows.run.record import append_event
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.engine import segments
 from asbuilt.lifecycle import kinds
@@ -172,7 +172,7 @@ def _join_without_a_word() -> AbstractContextManager[object]:
     """A lane is closed, and the run that waits for it sleeps on."""
 
     def quiet(session: Session, run: runs.Run, event: PhaseJoined, n: int) -> None:
-        say(session, run, event, f"{event.phase}/joined/{n}")
+        append_event(session, run, event, f"{event.phase}/joined/{n}")
 
     return patch.object(segment, "_joined", quiet)
 

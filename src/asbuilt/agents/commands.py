@@ -159,7 +159,7 @@ class SandboxProcesses:
             output=capture.value(),
             truncated=capture.truncated,
             duration_s=time.monotonic() - began,
-            ring=level,
+            sandbox_level=level,
         )
 
     @contextmanager

@@ -72,7 +72,7 @@ class TestsKey(LastingKey, frozen=True, kw_only=True):
     digest: str
 
 
-class RingKey(LastingKey, frozen=True, kw_only=True):
+class SandboxKey(LastingKey, frozen=True, kw_only=True):
     """May agents and checks work here without a sandbox?"""
 
     form: ClassVar[str] = "ring/none/{run}"
@@ -192,7 +192,7 @@ class PullBlockedKey(PullKey, frozen=True, kw_only=True):
 
 
 Known = (
-    PlanKey | PlanAgainKey | TestsKey | RingKey | DiffersKey | SignOffKey | WaiverKey | DriftKey
+    PlanKey | PlanAgainKey | TestsKey | SandboxKey | DiffersKey | SignOffKey | WaiverKey | DriftKey
     | AgentAsksKey | BetweenKey | KeepKey | UnusableKey | BaselineKey | StoppedKey | CapKey
     | PullChecksKey | PullBlockedKey
 )  # fmt: skip

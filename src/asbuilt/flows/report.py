@@ -311,7 +311,7 @@ def account_of(
         ended_at=run.ended_at or "",
         worked_s=facts.time.worked_s(run.ended_at or now or run.at),
         spent=facts.spent,
-        ring=facts.ring,
+        sandbox_level=facts.sandbox_level,
         tests=", ".join(suite.shown for suite in suites_of(facts.tests)) or None if facts.tests else None,
         setup=record.prepared(SetupDone, "setup").command if facts.setup else None,
         baseline=facts.baseline_shown,

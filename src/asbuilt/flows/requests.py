@@ -15,7 +15,7 @@ from asbuilt.events.approvals import ApprovalPutOff
 from asbuilt.events.plans import PlanNoted
 from asbuilt.events.runs import PauseAsked, ResumeAsked, RunHastened, SettingsChanged, StopAsked
 from asbuilt.flows.run import environment
-from asbuilt.flows.run.record import say
+from asbuilt.flows.run.record import append_event
 from asbuilt.flows.run_end import end
 from asbuilt.journal import approvals, claims, drafts, issue_claims, runs
 from asbuilt.journal.engine import fleet
@@ -142,7 +142,7 @@ def _stop(session: Session, run: Run, *, reason: str, asker: Asker) -> bool:
     hold(session, run.address)
     asked = runs.ask_to_stop(session, run.org, run.repo, run.run, reason=reason)
     if asked:
-        say(session, run, StopAsked(reason=reason[:500]), "stop", actor=asker.actor)
+        append_event(session, run, StopAsked(reason=reason[:500]), "stop", actor=asker.actor)
         if fleet.withdraw(session, run):
             # No worker may ever have its labels.
             end(session, run, "stopped", reason)
@@ -159,7 +159,9 @@ def pause(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:
         pauses = runs.pauses(session, run)
         if found is None or found.is_over or pauses.is_open:
             return False
-        say(session, run, PauseAsked(reason=reason[:500]), f"pause/{pauses.asked + 1}", actor=asker.actor)
+        append_event(
+            session, run, PauseAsked(reason=reason[:500]), f"pause/{pauses.asked + 1}", actor=asker.actor
+        )
         runs.wake(session, run.org, run.repo, run.run)
     return True
 
@@ -168,7 +170,7 @@ def _record_changes(session: Session, run: Run, changes: Sequence[Change], asker
     """Record which settings of a run differ from the plan's last run, or from its own earlier ones."""
     revision = run.options.revision or 0
     for file in changes:
-        say(
+        append_event(
             session,
             run,
             SettingsChanged(
@@ -210,9 +212,9 @@ def go_on(store: Store, run: Run, *, asker: Asker) -> bool:
             # A command that follows the run stops when the state is still "waiting".
             runs.set_state(session, found, "running")
         if pauses.is_open:
-            say(session, run, ResumeAsked(), f"resume/{pauses.asked}", actor=asker.actor)
+            append_event(session, run, ResumeAsked(), f"resume/{pauses.asked}", actor=asker.actor)
         elif moved:
-            say(session, run, RunHastened(), f"hastened/{moved[0].n}", actor=asker.actor)
+            append_event(session, run, RunHastened(), f"hastened/{moved[0].n}", actor=asker.actor)
     return bool(moved) or pauses.is_open
 
 

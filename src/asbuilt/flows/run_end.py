@@ -11,7 +11,7 @@ from asbuilt.errors import AsbuiltError, SandboxUnavailable
 from asbuilt.events.phases import PhaseReturned
 from asbuilt.events.runs import RunEnded
 from asbuilt.flows.engine.transient import words_of
-from asbuilt.flows.run.record import ACTOR, say
+from asbuilt.flows.run.record import ACTOR, append_event
 from asbuilt.journal import approvals, claims, issue_claims, memory, runs, schedules
 from asbuilt.journal.events import append, whole_history
 from asbuilt.journal.turns import breakers, landing_line
@@ -49,7 +49,7 @@ def end(
     if over is not None:
         schedules.end(session, run.address, reason=over, actor=ACTOR)
     ended = RunEnded(state=state, reason=reason[:MAX_REASON], next=advice.following, other=advice.other)
-    say(session, run, ended, "ended")
+    append_event(session, run, ended, "ended")
     runs.set_state(session, run, state)
     slug, entries = run.options.slug or run.plan, whole_history(session, run.address)
     learnt = lessons_of_run(run.run, slug=slug, plan=run.plan, entries=entries)

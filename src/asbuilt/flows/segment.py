@@ -14,7 +14,7 @@ from asbuilt.flows.engine.fence import Fenced, Signals, Superseded
 from asbuilt.flows.engine.transient import retry_at, trouble_in, words_of
 from asbuilt.flows.notify import NOBODY, Calling, Reach
 from asbuilt.flows.run.accounts import choose, may_start
-from asbuilt.flows.run.record import ACTOR, say
+from asbuilt.flows.run.record import ACTOR, append_event
 from asbuilt.flows.run_end import MAX_REASON, Advice, end, refused
 from asbuilt.flows.schedule import clear
 from asbuilt.journal import approvals, runs
@@ -117,7 +117,7 @@ class Runs:
                 runs.set_state(session, found, "running")
             if begun.before not in (None, worker):
                 moved = RunTakenOver(lost=begun.before, by=worker, phase=begun.lane or None)
-                say(session, found, moved, f"taken/{segment.n}/{begun.token}")
+                append_event(session, found, moved, f"taken/{segment.n}/{begun.token}")
         return Fenced(self._store, segment._replace(lane=begun.lane), begun.token)
 
     def _need_lease(self, session: Session, segment: Segment) -> None:
@@ -219,7 +219,7 @@ class Runs:
             if not lane:
                 landing_line.leave(session, found)
             met = TroubleMet(what=what, retry_at=again, phase=lane or None)
-            say(session, found, met, f"trouble/{segment.n}/lost")
+            append_event(session, found, met, f"trouble/{segment.n}/lost")
             _set_waiting(session, found, segment, "waiting")
 
     def _perform(self, move: moves.Move, turn: str, fenced: Fenced, found: Run, facts: Facts) -> None:
@@ -244,7 +244,7 @@ class Runs:
                     again = retry_at(error, facts.chain.troubles, session.now)
                     what, following = (part[:MAX_REASON] for part in trouble)
                     met = TroubleMet(what=what, next=following, retry_at=again, phase=lane or None)
-                    say(session, found, met, f"trouble/{turn}")
+                    append_event(session, found, met, f"trouble/{turn}")
                 elif refusal is not None and phase is not None:
                     reason, following = (part[:MAX_REASON] for part in words_of(refusal))
                     joined = PhaseJoined(
@@ -254,7 +254,7 @@ class Runs:
                         segments.close(session, fenced.segment)
                     _joined(session, found, joined, fenced.segment.n)
                 elif refusal is not None:
-                    say(session, found, refused(self._blobs, refusal), "ended")
+                    append_event(session, found, refused(self._blobs, refusal), "ended")
                 else:
                     raise
 
@@ -306,7 +306,7 @@ class Runs:
                 _set_waiting(session, found, segment, "paused" if is_paused else "waiting")
                 # Whatever wakes one lane wakes them all; those that wait for the same again report nothing.
                 if not (_lanes_of(facts) and facts.chain.wait == parked):
-                    say(session, found, parked, f"parked/{segment.n}")
+                    append_event(session, found, parked, f"parked/{segment.n}")
                 # An answer or a stop since the decision would otherwise wait forever.
                 _, now = self._facts(session, segment)
                 if not still_waits(self._choose(session, found, now), wait):
@@ -330,7 +330,7 @@ class Runs:
                 # Before the plan's head row is locked; see `landing_line`.
                 landing_line.leave(session, found)
                 if report is not None:
-                    say(session, found, ReportWritten(report=report), "report/end")
+                    append_event(session, found, ReportWritten(report=report), "report/end")
                 is_complete = bool(facts.phases) and facts.done >= facts.phases.keys()
                 advice = Advice(following, other)
                 end(session, found, state, reason, advice=advice, is_complete=is_complete)
@@ -344,7 +344,7 @@ class Runs:
 
 def _joined(session: Session, run: Run, event: PhaseJoined, n: int) -> None:
     """Record that a lane is closed, and wake the run's own chain."""
-    say(session, run, event, f"{event.phase}/joined/{n}")
+    append_event(session, run, event, f"{event.phase}/joined/{n}")
     runs.wake(session, run.org, run.repo, run.run, lane="")
 
 

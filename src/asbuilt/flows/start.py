@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import UNSET
 
 from asbuilt.errors import GateStopped
-from asbuilt.events.questions import LastingKey, RingKey
+from asbuilt.events.questions import LastingKey, SandboxKey
 from asbuilt.events.runs import RunStarted
 from asbuilt.flows.run.plan_file import Document
 from asbuilt.flows.run.preflight import Ground, check_plan_branch, check_repository
@@ -75,11 +75,11 @@ def start(context: Context, *, pushed: str | None = None) -> None:
     carried = _carried(record, repository, base)
     if carried:
         outline |= {"carried": carried[0], "beside": carried[1:]}
-    record.say(
+    record.append(
         RunStarted(
             base=base,
             ring=context.processes.level,
-            ring_agreed=is_agreed(record, RingKey()),
+            ring_agreed=is_agreed(record, SandboxKey()),
             branch_at=ground.branch,
             left=_left(record, repository, context.workspaces),
             of=of,

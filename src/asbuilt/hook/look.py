@@ -28,7 +28,7 @@ from asbuilt.session.look import place
 from asbuilt.settings.layers import load
 
 NOT_RUN: Final = 125
-_NO_RING: Final = """\
+_NO_SANDBOX: Final = """\
 asbuilt: the sandbox is unavailable on this machine, so this was not run: {command}
 For the reason, the user runs: asbuilt doctor
 """
@@ -78,7 +78,7 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"asbuilt: {error}\n")
         return NOT_RUN
     if text is None:
-        sys.stderr.write(_NO_RING.format(command=" ".join(command) or "nothing"))
+        sys.stderr.write(_NO_SANDBOX.format(command=" ".join(command) or "nothing"))
         return NOT_RUN
     Path(folder, FILTER).write_bytes(seccomp_filter())
     place(folder, text)

@@ -41,7 +41,7 @@ def to_know(account: Account) -> list[tuple[str, Words]]:
 
 
 def _of_run(account: Account) -> Iterator[Words]:
-    if account.ring == "none":
+    if account.sandbox_level == "none":
         yield Mark("no sandbox", "open"), " Agents and checks ran without a sandbox."
     if account.advice is not None:
         why, command = account.advice
@@ -330,9 +330,9 @@ def _repeat(account: Account) -> Iterator[doc.Block]:
         points.append(("Setup, once, before any agent's code was there: ", doc.Code(account.setup)))
     if account.baseline:
         points.append(("Before any work: ", account.baseline))
-    if account.ring:
+    if account.sandbox_level:
         unconfined = "none: the user's files and network were in reach"
-        points.append(("Sandbox: ", unconfined if account.ring == "none" else account.ring))
+        points.append(("Sandbox: ", unconfined if account.sandbox_level == "none" else account.sandbox_level))
     yield doc.Section(
         ("Repeat it",),
         (

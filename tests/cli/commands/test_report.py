@@ -83,7 +83,7 @@ def test_several_numbers_that_are_far_off_advise_once_to_refine_the_plan(night: 
         story.end(at, phase)
         story.check(at, phase)
         found = DriftFound(phase=phase, number=1, numbers=night.blobs.put(b"[]"), far=far)
-        story.say(at, found, f"{phase}/1/drift")
+        story.append(at, found, f"{phase}/1/drift")
         said = [shown(night, (look, "limits"), "plain", 80) for look in ("status", "report")]
         advice = "! 3 numbers of the plan are off by more than 10 %: asbuilt plan refine limits\n"
         assert [one.count(advice) for one in said] == [phase == "2"] * 2
@@ -108,7 +108,7 @@ def test_claims_about_numbers_and_an_edited_phase_are_on_every_report(night: Nig
         story.end("21:01:00", phase)
         story.check("21:01:00", phase)
     found = DriftFound(phase="1", number=1, numbers=night.blobs.put(b"[]"), notes=claims)
-    story.say("21:02:00", found, "1/1/drift")
+    story.append("21:02:00", found, "1/1/drift")
     text = " ".join(shown(night, ("report", "limits"), "plain", 80).split())
     page = asbuilt(night, "report", "limits", "--markdown").stdout
     notes = json.loads(asbuilt(night, "report", "limits", "--json").stdout)["notes"]

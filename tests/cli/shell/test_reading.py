@@ -58,7 +58,7 @@ def test_the_stages_of_an_authoring_are_accepted_and_not_done_by_a_mark(quiet: N
         phase="alternatives", number=1, outcome="accepted", stage="alternatives", round=1, text="sha256:0",
         due="draft",
     )  # fmt: skip
-    story.say("21:26:00", judged, "alternatives/judged")
+    story.append("21:26:00", judged, "alternatives/judged")
     rows = shown(quiet, ("status", "exports"), "plain", 80).splitlines()
     assert rows[2:5] == snapshot(
         [
@@ -124,7 +124,7 @@ def test_after_an_undo_the_phases_are_open_again(quiet: Night) -> None:
     story.prove("18:30:00", "1", "4f1c9a2")
     story.land("18:31:00", **{"1": "4f1c9a2"})
     undo = quiet.plan("rate-limit", "19:00:00", kind="undo")
-    undo.say("19:01:00", LandingUndone(commits=("4f1c9a2".ljust(40, "0"),)), "undone")
+    undo.append("19:01:00", LandingUndone(commits=("4f1c9a2".ljust(40, "0"),)), "undone")
     undo.over("19:01:00", "undone")
     assert shown(quiet, ("status", "rate-limit"), "plain", 80) == snapshot("""\
 exit 0
@@ -325,7 +325,7 @@ def test_a_log_is_shown_by_the_page_from_its_end(quiet: Night) -> None:
     story = quiet.plan("rate-limit", "21:20:00")
     for number in range(1, 400):
         toy = Unknown(name="toy", number=1, data={"phase": "1" if number % 2 else "2a"})
-        story.say("21:22:00", toy, f"toy/{number}")
+        story.append("21:22:00", toy, f"toy/{number}")
 
     def page(*arguments: str) -> tuple[int, list[int], int | None]:
         exit_, _, answer = shown(quiet, ("log", "rate-limit", "--json", *arguments), "plain", 80).split(

@@ -19,7 +19,7 @@ def test_an_undo_of_work_that_never_landed_reports_no_revert(quiet: Night) -> No
     story.over("18:31:00", "failed", "Not landed: limit.py changed on main too.")
     undo = quiet.plan("rate-limit", "19:00:00", kind="undo")
     gone = LandingUndone(reverted=False, kept="refs/asbuilt/undone/7", commits=("4f1c9a2".ljust(40, "0"),))
-    undo.say("19:01:00", gone, "undone")
+    undo.append("19:01:00", gone, "undone")
     undo.over("19:01:00", "undone", gone.words)
     assert shown(quiet, ("status", "rate-limit"), "plain", 80).partition("needs 2a, 2b\n")[2] == snapshot("""\
 Undone 20:01: nothing had landed; the proven work is kept under

@@ -59,7 +59,7 @@ def test_a_scheduled_plan_that_has_not_run_has_the_phases_of_its_file(quiet: Nig
 
 def test_the_longest_word_of_the_log_is_followed_by_a_space(quiet: Night) -> None:
     story = quiet.plan("rate-limit", "20:00:00", landing="pr")
-    story.say("20:31:00", PullSeen(state="open", asked_at="2099-11-13T20:31:00.000Z"), "pull/seen")
+    story.append("20:31:00", PullSeen(state="open", asked_at="2099-11-13T20:31:00.000Z"), "pull/seen")
     log = shown(quiet, ("log", "rate-limit"), "plain", 80)
     assert "-   pull request open, checks none\n" in log
     assert "-   claim        taken\n" in log

@@ -49,7 +49,7 @@ def setup_fails(night: Night) -> None:
     output = b"\x1b[31mnpm ERR!\x1b[0m code E401\nnpm ERR! using token=abcdef0123456789\n"
     shows = evidence(night, "setup", "npm ci", 1, output)
     done = SetupDone(outcome="INDETERMINATE", command="npm ci", digest="d1", why="exit 1", evidence=shows)
-    story.say("20:01:00", done, "setup/2")
+    story.append("20:01:00", done, "setup/2")
     story.over("20:01:01", "failed", "the setup failed, so nothing could be proven: `npm ci`: exit 1")
 
 
@@ -57,7 +57,7 @@ def base_is_red(night: Night) -> None:
     story = made_ready(night)
     shows = evidence(night, "tests", "mvn -q test", 127, b"sh: 1: exec: mvn: not found\n", outcome="FAIL")
     why = "exit 127, and no summary of the tests"
-    story.say("20:01:00", BaselineDone(outcome="INDETERMINATE", evidence=shows, why=why), "baseline/2")
+    story.append("20:01:00", BaselineDone(outcome="INDETERMINATE", evidence=shows, why=why), "baseline/2")
     reason, following = (
         "the tests could not be run on the base.",
         'asbuilt config set checks.tests "mvn -q test"',
@@ -73,10 +73,10 @@ def check_ends(night: Night, code: int | None, output: bytes, *, seconds: float 
     shows = evidence(night, "make e2e", "make e2e", code, output, outcome=outcome, duration_s=seconds)
     commit, tree = "1".ljust(40, "c"), "1".ljust(40, "d")
     kept = TreeKept(phase="1", number=1, commit=commit, tree=tree, changed=True)
-    story.say("20:03:01", kept, "1/1/kept")
+    story.append("20:03:01", kept, "1/1/kept")
     failures = (f"make e2e: {outcome}",)
     done = ChecksDone(phase="1", number=1, outcome=outcome, failures=failures, evidence=shows)
-    story.say("20:03:02", done, "1/1/checks")
+    story.append("20:03:02", done, "1/1/checks")
     story.over("20:03:03", "failed", f"phase 1 is not proven after 2 fixes: make e2e: {outcome}")
 
 
@@ -326,7 +326,7 @@ def test_an_older_journal_is_shown_by_what_it_holds(night: Night) -> None:
     story = made_ready(night)
     output = night.blobs.put(b"E: could not install\n")
     done = SetupDone(outcome="INDETERMINATE", command="make deps", digest="d1", why="exit 2", output=output)
-    story.say("20:01:00", done, "setup/2")
+    story.append("20:01:00", done, "setup/2")
     story.over("20:01:01", "failed", "the setup failed, so nothing could be proven: `make deps`: exit 2")
     assert why(night) == snapshot("""\
 exit 0

@@ -63,9 +63,9 @@ def record(shop: Shop, tmp_path: Path) -> Iterator[Record]:
             session, address, run="01r", slug="plan", options=read_options(options), actor="you"
         )
     made = Record(run=run, store=store, blobs=Blobs(tmp_path / "blobs"))
-    made.say(written(Given((Suite("", "pytest -q"),))), "tests")
+    made.append(written(Given((Suite("", "pytest -q"),))), "tests")
     text = made.blobs.put(PLAN.encode())
-    made.say(PhaseBegun(phase="1", intent="sha256:1", text=text), "1/begun")
+    made.append(PhaseBegun(phase="1", intent="sha256:1", text=text), "1/begun")
     yield made
     store.close()
 
@@ -121,7 +121,7 @@ def test_what_was_noticed_of_the_same_change_stands_but_for_what_was_only_seen_t
     chance = Remark("flaky-test", Severity.SIGN_OFF, "tests.test_greet::test_greet")
     remarks = keep_remarks(record, [earlier, chance])
     checked = ChecksDone(phase="1", number=1, outcome="PASS", inspected=first.of, remarks=remarks)
-    record.say(checked, "1/1/checks")
+    record.append(checked, "1/1/checks")
     assert inspect(record, shop.repository, "1", commit) == first._replace(remarks=(earlier,))
     assert inspect(record, shop.repository, "1", commit, anew=True) == first
     other = kept(shop, {"AGENTS.md": "be kinder"})

@@ -41,7 +41,7 @@ class Day:
         self.worked_s = 0
         self.events = happened(events)
 
-    def say(self, kind: str, **data: object) -> None:
+    def append(self, kind: str, **data: object) -> None:
         told = (kind, {**data, "run": RUN, "at": _at(self.now_s)})
         self.events += happened([told], first=len(self.events) + 1)
 
@@ -54,13 +54,13 @@ class Day:
 
     def park(self, lasts_s: int | None) -> None:
         """Park for so long, or until somebody says something; somebody may be called because of it."""
-        self.say(
+        self.append(
             "run.parked",
             reason="limit",
             why="x",
             until=None if lasts_s is None else _at(self.now_s + lasts_s),
         )
-        self.say("attention.called", way="desktop", about="run.parked")
+        self.append("attention.called", way="desktop", about="run.parked")
 
     def next_move(self, *, hours: float) -> Move:
         """Tell what a run does now that may work so long."""
@@ -72,9 +72,9 @@ def _limit(day: Day, waits_s: int, works_s: int, late_s: int) -> None:
     """Meet a limit, and be taken up late: the worker was down."""
     day.park(waits_s)
     day.wait(waits_s + late_s)
-    day.say("attempt.begun", phase="1", number=1, role="implement")
+    day.append("attempt.begun", phase="1", number=1, role="implement")
     day.work(works_s)
-    day.say("attempt.ended", phase="1", number=1, ending="limited", starts=1)
+    day.append("attempt.ended", phase="1", number=1, ending="limited", starts=1)
 
 
 def _verifier(day: Day, waits_s: int, works_s: int, _: int) -> None:
@@ -82,46 +82,46 @@ def _verifier(day: Day, waits_s: int, works_s: int, _: int) -> None:
     day.park(waits_s)
     day.wait(waits_s)
     day.work(works_s)
-    day.say("verifier.ended", phase="1", number=1, ending="limited", starts=1)
+    day.append("verifier.ended", phase="1", number=1, ending="limited", starts=1)
 
 
 def _question(day: Day, waits_s: int, works_s: int, _: int) -> None:
-    day.say("approval.asked", key="q", number=1)
+    day.append("approval.asked", key="q", number=1)
     day.park(None)
     day.wait(waits_s)
-    day.say("approval.put_off", number=1, by="ann")
+    day.append("approval.put_off", number=1, by="ann")
     day.wait(waits_s)
-    day.say("approval.answered", key="q", number=1, answer="yes")
+    day.append("approval.answered", key="q", number=1, answer="yes")
     day.work(works_s)
-    day.say("checks.done", phase="1", number=1, outcome="PASS")
+    day.append("checks.done", phase="1", number=1, outcome="PASS")
 
 
 def _draft(day: Day, waits_s: int, works_s: int, late_s: int) -> None:
     """Wait for a person who writes another text first, and then says yes to it."""
     day.park(None)
     day.wait(waits_s)
-    day.say("draft.written", number=2, intent="i", digest="d", text="t", by="ann")
-    day.say("approval.answered", key="q", number=1, answer="revised")
-    day.say("approval.asked", key="r", number=2)
+    day.append("draft.written", number=2, intent="i", digest="d", text="t", by="ann")
+    day.append("approval.answered", key="q", number=1, answer="revised")
+    day.append("approval.asked", key="r", number=2)
     day.wait(waits_s)
-    day.say("approval.answered", key="r", number=2, answer="yes")
-    day.say("plan.approved", intent="i", digest="d", text="t", by="ann")
+    day.append("approval.answered", key="r", number=2, answer="yes")
+    day.append("plan.approved", intent="i", digest="d", text="t", by="ann")
     day.wait(late_s)
-    day.say("phase.begun", phase="1")
+    day.append("phase.begun", phase="1")
     day.work(works_s)
-    day.say("phase.proven", phase="1", commit="c")
+    day.append("phase.proven", phase="1", commit="c")
 
 
 def _pause(day: Day, waits_s: int, works_s: int, late_s: int) -> None:
     """Be paused in a wait, which is one wait with the pause."""
     day.park(waits_s)
     day.wait(late_s)
-    day.say("run.pause_asked", reason="lunch")
+    day.append("run.pause_asked", reason="lunch")
     day.park(None)
     day.wait(waits_s)
-    day.say("run.resume_asked")
+    day.append("run.resume_asked")
     day.wait(late_s)
-    day.say("attempt.begun", phase="1", number=1, role="implement")
+    day.append("attempt.begun", phase="1", number=1, role="implement")
     day.work(works_s)
 
 
@@ -131,7 +131,7 @@ def _window(day: Day, waits_s: int, works_s: int, late_s: int) -> None:
     day.wait(waits_s + late_s)
     day.park(waits_s)
     day.wait(waits_s)
-    day.say("phase.begun", phase="1")
+    day.append("phase.begun", phase="1")
     day.work(works_s)
 
 
@@ -140,18 +140,18 @@ def _review(day: Day, waits_s: int, works_s: int, late_s: int) -> None:
     for _ in range(3):
         day.park(waits_s)
         day.wait(waits_s + late_s)
-        day.say("pull.seen", state="open", asked_at=_at(day.now_s))
+        day.append("pull.seen", state="open", asked_at=_at(day.now_s))
     day.work(works_s)
 
 
 def _trouble(day: Day, waits_s: int, works_s: int, _: int) -> None:
     """Meet trouble, try again, and meet it again: what was tried is work."""
     for _ in range(2):
-        day.say("trouble.met", what="the disk is full", retry_at=_at(day.now_s + waits_s))
+        day.append("trouble.met", what="the disk is full", retry_at=_at(day.now_s + waits_s))
         day.park(waits_s)
         day.wait(waits_s)
         day.work(works_s)
-    day.say("tests.resolved", source="given")
+    day.append("tests.resolved", source="given")
 
 
 KINDS = (_limit, _verifier, _question, _draft, _pause, _window, _review, _trouble)
@@ -197,7 +197,7 @@ def test_a_clock_that_is_set_never_makes_it_less_than_nothing(is_back: bool) -> 
     day.work(HOUR)
     day.park(HOUR)
     day.now_s = -HOUR if is_back else 900 * HOUR
-    day.say("attempt.begun", phase="1", number=1, role="implement")
+    day.append("attempt.begun", phase="1", number=1, role="implement")
     assert _worked_s(day.events, _at(day.now_s)) == HOUR
     assert _worked_s(day.events, _at(day.now_s - HOUR)) == HOUR
 
@@ -217,18 +217,18 @@ def test_ten_hours_of_waiting_take_nothing_of_the_hour_that_a_run_has(cause: Cau
     turned_away = stopped(cause)
     day = Day(early)
     day.work(HOUR // 2)
-    day.say(turned_away[0], **turned_away[1])
+    day.append(turned_away[0], **turned_away[1])
     if cause == "auth":
-        day.say("approval.asked", key=f"{RUN}/auth/1/1/1", number=1)
+        day.append("approval.asked", key=f"{RUN}/auth/1/1/1", number=1)
     day.park(resets_s if cause == "usage_limit" else None)
     day.wait(resets_s)
     if cause == "auth":
-        day.say("approval.answered", key=f"{RUN}/auth/1/1/1", number=1, answer="yes")
+        day.append("approval.answered", key=f"{RUN}/auth/1/1/1", number=1, answer="yes")
     assert day.next_move(hours=1) == Attempt("1", 1, "implement")
-    day.say("attempt.begun", phase="1", number=1, role="implement")
+    day.append("attempt.begun", phase="1", number=1, role="implement")
     day.work(HOUR // 2)
-    day.say(turned_away[0], **{**turned_away[1], "starts": 2, "ending": "stalled", "cause": None})
-    day.say(KEPT[0], **KEPT[1])
+    day.append(turned_away[0], **{**turned_away[1], "starts": 2, "ending": "stalled", "cause": None})
+    day.append(KEPT[0], **KEPT[1])
     over = "continue with the same limits again? its limit of 1 hour of work is reached"
     assert day.next_move(hours=1) == Ask(f"{RUN}/cap/1", "cap", over)
     assert day.next_move(hours=2) == Attempt("1", 2, "implement")
@@ -236,15 +236,15 @@ def test_ten_hours_of_waiting_take_nothing_of_the_hour_that_a_run_has(cause: Cau
 
 def test_the_time_of_a_conversation_that_authors_a_plan_is_its_own() -> None:
     day = Day([])
-    day.say("run.started", base="b", due="draft", phases={"draft": (), "critique-1": ()}, titles={})
+    day.append("run.started", base="b", due="draft", phases={"draft": (), "critique-1": ()}, titles={})
     day.park(None)
     for number in (1, 2):
         day.wait(5 * HOUR)
         about = {"phase": "draft", "number": number}
-        day.say("attempt.begun", **about, role="plan")
-        day.say("attempt.ended", **about, ending="done", starts=1)
+        day.append("attempt.begun", **about, role="plan")
+        day.append("attempt.ended", **about, ending="done", starts=1)
     day.wait(HOUR)
-    day.say("attempt.begun", phase="critique-1", number=1, role="critique")
+    day.append("attempt.begun", phase="critique-1", number=1, role="critique")
     day.work(HOUR)
     options = {
         "kind": "author",

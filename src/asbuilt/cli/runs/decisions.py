@@ -160,10 +160,10 @@ def decide(door: Door, site: Site, asked: Approval, *, is_followed: bool = False
             return False
         match word:
             case "y" | "yes":
-                _say_here(door, site, asked, "yes", note, is_followed=is_followed)
+                _answer_here(door, site, asked, "yes", note, is_followed=is_followed)
                 return True
             case "n" | "no":
-                _say_here(door, site, asked, "no", note, is_followed=is_followed)
+                _answer_here(door, site, asked, "no", note, is_followed=is_followed)
                 return True
             case "e" | "edit":
                 asked = _edited_here(door, site, asked)
@@ -176,7 +176,9 @@ def decide(door: Door, site: Site, asked: Approval, *, is_followed: bool = False
                 door.screen.talk(printable(f'"{word}" is no answer; nothing was recorded.'))
 
 
-def _say_here(door: Door, site: Site, asked: Approval, said: Said, note: str, *, is_followed: bool) -> None:
+def _answer_here(
+    door: Door, site: Site, asked: Approval, said: Said, note: str, *, is_followed: bool
+) -> None:
     pen = door.screen.err
     outcome = result_of(site, give(door, site, asked.number, said, note or None), pen)
     for row in outcome.rows[:1] if is_followed else outcome.rows:

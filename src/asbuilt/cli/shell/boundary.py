@@ -52,11 +52,11 @@ def report_error(pen: Pen, error: AsbuiltError) -> int:
         *(pen.hanging("  Why:  ", error.why) if error.why else ()),
         *pen.hanging("  Next: ", error.next_step),
     ]
-    _say(pen, *rows)
+    _print_rows(pen, *rows)
     return error.exit_code
 
 
-def _say(pen: Pen, *rows: str) -> None:
+def _print_rows(pen: Pen, *rows: str) -> None:
     # If stderr is closed, the exit code still reports the error.
     with suppress(BrokenPipeError, AsbuiltError):
         for row in rows:
@@ -72,12 +72,12 @@ def _perform(
     except AsbuiltError as error:
         code = report_error(pen, error)
     except click.exceptions.NoArgsIsHelpError as error:
-        _say(pen, error.format_message())
+        _print_rows(pen, error.format_message())
         code = USAGE
     except click.UsageError as error:
         code = report_error(pen, usage_wrong(error))
     except (KeyboardInterrupt, click.Abort):
-        _say(pen, "\nInterrupted.")
+        _print_rows(pen, "\nInterrupted.")
         code = INTERRUPTED
     except Exception as error:  # noqa: BLE001 - the one boundary; everything unforeseen ends in a crash log
         left_alone = isinstance(error, BrokenPipeError) and _reader_is_gone(sys.stdout)
@@ -123,9 +123,9 @@ def _crash(pen: Pen, error: Exception, *, argv: Sequence[str], environ: Mapping[
         log = _write_log(state_folder(environ), trace, argv)
     except (OSError, AsbuiltError):
         shown = printable(trace, lines=True).rstrip()
-        _say(pen, shown, "error: this is a bug in asbuilt; no crash log could be written")
+        _print_rows(pen, shown, "error: this is a bug in asbuilt; no crash log could be written")
     else:
-        _say(pen, f"error: this is a bug in asbuilt; its crash log: {printable(str(log))}")
+        _print_rows(pen, f"error: this is a bug in asbuilt; its crash log: {printable(str(log))}")
     return OUR_BUG
 
 

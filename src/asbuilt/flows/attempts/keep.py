@@ -42,7 +42,7 @@ def keep(context: Context, facts: DeliveryFacts, move: Keep, ground: Ground) -> 
         reason = f"Its files were on a worker that was lost: {folder} is not here."
         start = attempt_of(facts.part(phase_id), number).starts
         key = f"{phase_id}/{number}/lost/{start}"
-        record.say(AttemptLost(phase=phase_id, number=number, reason=reason), key)
+        record.append(AttemptLost(phase=phase_id, number=number, reason=reason), key)
         return
     workspace = context.workspace(
         ground.lane, base, files_of=snapshots.kept(repository, attempt) or ground.files_of
@@ -60,7 +60,7 @@ def keep(context: Context, facts: DeliveryFacts, move: Keep, ground: Ground) -> 
         except TreeTooLarge as error:
             again = attempt_of(facts.part(phase_id), number).refusals + 1
             key, reason = f"{phase_id}/{number}/refused/{again}", f"{error.what}. {error.next_step}"
-            record.say(TreeRefused(phase=phase_id, number=number, reason=reason), key)
+            record.append(TreeRefused(phase=phase_id, number=number, reason=reason), key)
             return
     # asbuilt marks the plan and the user edits it. An agent's change to the plan file is reverted.
     if record.run.is_in_repository and is_its_own:
@@ -70,7 +70,7 @@ def keep(context: Context, facts: DeliveryFacts, move: Keep, ground: Ground) -> 
     if phase_id in REPAIRS:
         # Nothing else uses the workspace of a repair: leave exactly the kept tree in it.
         workspaces.reset_to(repository, workspace, kept.commit, kept=kept)
-    record.say(
+    record.append(
         TreeKept(
             phase=phase_id,
             number=number,

@@ -91,7 +91,7 @@ class Working:
         role: Role = "fix" if move.role == "fix" else "implement"
         notes = tuple(facts.untold) if known is None else known.notes
         begun = evolve(_begun(record, move), notes=len(notes) if known is None else 0)
-        record.say(evolve(begun, before=around.keep() if around else None), f"{key}/begun/{start}")
+        record.append(evolve(begun, before=around.keep() if around else None), f"{key}/begun/{start}")
         matter = (
             repair_matter(record, facts.pending, move.phase)
             if move.phase in REPAIRS
@@ -116,7 +116,7 @@ class Working:
         """Run the agents of an authoring stage in parallel, or wait for running ones; keep their outputs."""
         known, start = _known(facts, move)
         key = f"{move.phase}/{move.number}"
-        record.say(evolve(_begun(record, move), agents=len(briefs)), f"{key}/begun/{start}")
+        record.append(evolve(_begun(record, move), agents=len(briefs)), f"{key}/begun/{start}")
         room = self._rooms / record.run.run
         ended_start = 0 if known is None else known.ended_start
         outgoing = [
@@ -138,7 +138,7 @@ class Working:
         """Record how an agent ended, with what that means for its account."""
         account = account_of(self._rooms / record.run.run, brief.program.kind)
         chain = facts.chain_name
-        record.say(event, key, also=lambda session: learn(session, record.run, account, chain, event))
+        record.append(event, key, also=lambda session: learn(session, record.run, account, chain, event))
 
     def verify(
         self,
@@ -216,7 +216,7 @@ class Working:
         self._hosts.adopt(record, attempt)
         is_there = self._hosts.is_there(attempt, judged.verifier_ended_start)
         start = f"/{judged.verifier_starts + 1}" if judged.is_verifier_moved and not is_there else ""
-        record.say(event, f"{key}/begun{start}")
+        record.append(event, f"{key}/begun{start}")
 
     def _verify(
         self,

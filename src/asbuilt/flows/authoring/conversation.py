@@ -25,7 +25,7 @@ from asbuilt.events.plans import AnswerTaken, PlanApproved
 from asbuilt.events.questions import AgentAsksKey
 from asbuilt.flows.authoring.stages import Staging, files_of
 from asbuilt.flows.checks.dry_run import keep_tried, tried_of
-from asbuilt.flows.run.record import ACTOR, Record, say
+from asbuilt.flows.run.record import ACTOR, Record, append_event
 from asbuilt.journal import drafts, runs
 from asbuilt.journal.events import append, hold
 from asbuilt.journal.ids import LOCAL
@@ -159,10 +159,10 @@ class Conversing:
             if turn_of(self._facts(session), session.now) != turn:
                 return False
             begun = AttemptBegun(phase=stage, number=number, role="plan", agent=AGENT, agents=1)
-            say(session, run, begun, f"{turn.name}/begun/1")
+            append_event(session, run, begun, f"{turn.name}/begun/1")
             attempt = f"{stage}.{number}"
             ended = AttemptEnded(phase=stage, number=number, ending="done", starts=1, attempt=attempt)
-            say(session, run, replace(ended, says=text[:300], output=output), f"{turn.name}/ended/1")
+            append_event(session, run, replace(ended, says=text[:300], output=output), f"{turn.name}/ended/1")
         return True
 
     def _wake(self) -> None:
@@ -224,7 +224,7 @@ def take_over(session: Session, record: Record) -> None:
     for number in range(1, len(draft.batches) + 1):
         _take_questions(session, record, facts, number)
     if draft.proposals is not None:
-        say(session, run, _DRAFTED(outcome="proposed", proposals=draft.proposals), "proposals/taken")
+        append_event(session, run, _DRAFTED(outcome="proposed", proposals=draft.proposals), "proposals/taken")
     stages = list(_stages(draft))
     # Stages accepted after a draft was sent back have to follow that event.
     at = len(stages) if draft.reopened_at is None else draft.reopened_at
@@ -257,7 +257,7 @@ def _take_questions(session: Session, record: Record, facts: AuthoringFacts, num
             answers.append((key, answer, draft.notes.get(key, "")))
     details = record.blobs.put_json({"asks": asks, "answers": answers})
     asked = _DRAFTED(outcome="asks", text=draft.sketch, details=details, many=len(asks))
-    say(session, run, asked, f"asks/{number}/taken")
+    append_event(session, run, asked, f"asks/{number}/taken")
 
 
 def _stages(draft: DraftFacts) -> Iterator[tuple[str, Handed, str, str | None]]:
@@ -273,7 +273,7 @@ def _take_stages(
     for name, handed, due, finished in stages:
         accepted = StageJudged(phase=name, number=0, outcome="accepted", due=due, finished=finished)
         taken = replace(accepted, stage=handed.stage, round=handed.round, text=handed.text)
-        say(session, record.run, taken, f"{name}/taken")
+        append_event(session, record.run, taken, f"{name}/taken")
 
 
 def _take_text(session: Session, record: Record, draft: DraftFacts) -> None:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from asbuilt.errors import GitFailed, NotLanded
 from asbuilt.events.options import value_or
 from asbuilt.events.plans import DraftSetup
-from asbuilt.events.questions import RingKey
+from asbuilt.events.questions import SandboxKey
 from asbuilt.events.runs import RunStarted
 from asbuilt.flows.authoring.conversation import asked_of, take_over
 from asbuilt.flows.authoring.stages import Staging, files_of
@@ -25,7 +25,7 @@ from asbuilt.flows.environments.check_environment import CheckEnvironments
 from asbuilt.flows.run.approval import file_approved
 from asbuilt.flows.run.briefs import planner_brief
 from asbuilt.flows.run.environment import given_in, kept
-from asbuilt.flows.run.record import Record, say
+from asbuilt.flows.run.record import Record, append_event
 from asbuilt.flows.start import claim, is_agreed
 from asbuilt.git.repository import Repository, base_on
 from asbuilt.git.workspace import workspaces
@@ -94,16 +94,16 @@ def perform(context: Context, working: Working, facts: AuthoringFacts, move: mov
             raise ValueError(move)
 
 
-def _start(record: Record, repository: Repository, ring: str) -> None:
+def _start(record: Record, repository: Repository, level: str) -> None:
     base = base_on(repository, record.run.options.branch)
     claim(record)
     names = names_of(Staging.begun(record).options.stages)
     outline = {"phases": dict.fromkeys(names, ()), "titles": {name: title_of(name) for name in names}}
-    agreed = is_agreed(record, RingKey())
+    agreed = is_agreed(record, SandboxKey())
     kept = record.blobs.put_json(outline)
     with record.store.write() as session:
-        started = RunStarted(base=base, ring=ring, ring_agreed=agreed, due=names[0], outline=kept)
-        say(session, record.run, started, "started")
+        started = RunStarted(base=base, ring=level, ring_agreed=agreed, due=names[0], outline=kept)
+        append_event(session, record.run, started, "started")
         take_over(session, record)
 
 
@@ -120,7 +120,7 @@ def _tried(context: Context, facts: AuthoringFacts, plan: Plan) -> list[Tried] |
         environment=kept(context.room),
         history=facts.base or "",
         given=given_in(context.room, options),
-        announce=lambda command: record.say(DraftSetup(command=command[:_SHOWN]), "draft/setup"),
+        announce=lambda command: record.append(DraftSetup(command=command[:_SHOWN]), "draft/setup"),
     )
     trying = Trying(repository, environments, tree_of(repository, facts.base or ""), level)
     return trying.tried(plan, setup=value_or(options.setup, None))

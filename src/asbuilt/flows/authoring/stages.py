@@ -179,7 +179,7 @@ class Staging:
             found = judged(outcome="proposed", proposals=attempt.output or "")
         else:
             found = self._judged(judged, "\n\n".join(texts))
-        self._record.say(found, f"{stage}/{number}/judged")
+        self._record.append(found, f"{stage}/{number}/judged")
 
     def _judged(self, judged: Callable[..., StageJudged], text: str) -> StageJudged:
         asked = None

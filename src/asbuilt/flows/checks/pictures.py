@@ -73,7 +73,7 @@ def take_pictures(
         "" if found.pictures else "it wrote no picture",
         f"not shown: {left}" if left else "",
     ]
-    record.say(
+    record.append(
         PicturesTaken(
             command=command,
             outcome=judged.outcome if found.pictures else "FAIL",
@@ -118,5 +118,5 @@ def repeat_tries(context: Context, facts: PlanFacts, move: Verify, tree: str, tr
         tree=tree,
         pictures=record.blobs.put_json(pictures),
     )
-    record.say(taken_by, f"{move.phase}/{move.number}/pictures")
+    record.append(taken_by, f"{move.phase}/{move.number}/pictures")
     return shown

@@ -377,7 +377,7 @@ class Proving:
             new_failures=judged.new,
             old_failures=judged.old,
             setup=ran.setup,
-            ring=ran.ended.ring,
+            ring=ran.ended.sandbox_level,
             report="" if ran.report is None else self._record.blobs.put(ran.report),
             unusable=ran.cut_off is not None,
         )

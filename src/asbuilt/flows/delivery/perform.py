@@ -45,7 +45,7 @@ def _perform(context: Context, facts: DeliveryFacts, move: moves.Move) -> None:
         case moves.Compare(point=point):
             _compare(context, facts, point)
         case moves.Report():
-            context.record.say(ReportWritten(report=report(context.record, facts, context.home)), "report")
+            context.record.append(ReportWritten(report=report(context.record, facts, context.home)), "report")
         case moves.Land():
             outcomes_of(context, facts).land(facts)
         case moves.Mark():

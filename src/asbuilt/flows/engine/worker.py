@@ -136,7 +136,7 @@ class Worker:
                 session, self.org, self.engine.worker, machine=self.machine
             )
             found = self.taking.find(session) if self.taking else []
-            rings = self.schedules is not None and self.schedules.is_due(session)
+            is_schedule_due = self.schedules is not None and self.schedules.is_due(session)
             stays = is_last_wanted and self.schedules is not None and self.schedules.is_any(session)
         if self.lease is None or self.lease.is_good:
             if asked:
@@ -146,7 +146,7 @@ class Worker:
                         segments.enqueue(session, segment)
             if self.taking is not None:
                 self.taking.take(found, now)
-            if rings and self.schedules is not None:
+            if is_schedule_due and self.schedules is not None:
                 self.schedules.fire()
             self.engine.pace()
             self._resume_dropped()

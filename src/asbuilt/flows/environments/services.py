@@ -109,7 +109,7 @@ def _made(service: Service, make: tuple[str, ...], folder: Path, processes: Proc
 
 def _refused(service: Service, why: str, level: str) -> Ended:
     output = REFUSAL.format(name=service.name, why=why).encode()
-    return Ended(exit_code=NOT_STARTED, output=output, truncated=False, duration_s=0.0, ring=level)
+    return Ended(exit_code=NOT_STARTED, output=output, truncated=False, duration_s=0.0, sandbox_level=level)
 
 
 class Logins(NamedTuple):

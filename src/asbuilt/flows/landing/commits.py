@@ -22,7 +22,7 @@ from asbuilt.flows.run.approval import approvers, carry, waived_in, waived_items
 from asbuilt.flows.run.drift import corrected_in, keep_corrections
 from asbuilt.flows.run.marks import marked, reopened
 from asbuilt.flows.run.plan_file import Document
-from asbuilt.flows.run.record import Record, say
+from asbuilt.flows.run.record import Record, append_event
 from asbuilt.git import commits, locks
 from asbuilt.git.repository import Repository, plan_branch, tip
 from asbuilt.git.workspace import snapshots, workspaces
@@ -90,7 +90,7 @@ class Outcomes:
             corrected=keep_corrections(self._record, frozen, attempt),
             remarks=attempt.remarks if is_remarked else None,
         )
-        self._record.say(proven, f"{phase_id}/proven")
+        self._record.append(proven, f"{phase_id}/proven")
 
     def go_on(self, facts: DeliveryFacts, workspace: Workspace) -> None:
         """Reset the workspace to the base of the next phase: after a direct landing, the target's new tip."""
@@ -123,7 +123,7 @@ class Outcomes:
             run=self._run.run,
             branch=options.branch,
             room=self._room,
-            say=partial(say_in_turn, self._record),
+            append=partial(append_in_turn, self._record),
             hold=self._record.hold,
             reverts=is_undo,
             shared=self._record.shared,
@@ -151,8 +151,8 @@ class Outcomes:
                     lambda data: marked(data, landed, completed=completed, waived=waived, corrected=corrected)
                 )
             if completed is not None:
-                self._record.say(PlanCompleted(gaps=tuple(self._gaps(facts))), "completed")
-        self._record.say(PlanMarked(), f"marked/{(facts.landing.tip or '')[:12]}")
+                self._record.append(PlanCompleted(gaps=tuple(self._gaps(facts))), "completed")
+        self._record.append(PlanMarked(), f"marked/{(facts.landing.tip or '')[:12]}")
 
     def _undo(self, facts: UndoFacts) -> None:
         if not facts.marks_landed:
@@ -160,7 +160,7 @@ class Outcomes:
         kept = self._drop(facts) if facts.drops else ""
         gone = [*(landed.commit for landed in facts.undoes), *(work.commit for work in facts.drops)]
         details = self._record.blobs.put_json({"commits": gone})
-        self._record.say(
+        self._record.append(
             LandingUndone(of=facts.of, reverted=bool(facts.undoes), kept=kept, details=details), "undone"
         )
 
@@ -241,13 +241,13 @@ def take_turn(record: Record) -> bool:
         ahead = landing_line.join(session, run)
         if ahead:
             queued = LandingQueued(branch=run.options.branch, ahead=len(ahead), behind=ahead[-1])
-            say(session, run, queued, f"queued/{session.now}")
+            append_event(session, run, queued, f"queued/{session.now}")
     return not ahead
 
 
-def say_in_turn(record: Record, event: Event, key: str) -> None:
+def append_in_turn(record: Record, event: Event, key: str) -> None:
     """Write an event of a run that lands: the end of its landing is the end of its turn."""
     with record.store.write() as session:
         if isinstance(event, LandingDone | LandingRefused):
             landing_line.leave(session, record.run)
-        say(session, record.run, event, key)
+        append_event(session, record.run, event, key)

@@ -69,7 +69,7 @@ def _raise_what_passes(refused: landing.Refused) -> None:
         )
 
 
-def built(build: Callable[[bool], _Built], *, sign: bool, say: Callable[[Event, str], None]) -> _Built:
+def built(build: Callable[[bool], _Built], *, sign: bool, append: Callable[[Event, str], None]) -> _Built:
     """Build something, signed if wanted and possible; a signing key that is locked never stops a landing."""
     if sign:
         try:
@@ -77,7 +77,7 @@ def built(build: Callable[[bool], _Built], *, sign: bool, say: Callable[[Event, 
         except GitFailed as error:
             if trouble_in(error) is not None:
                 raise
-            say(LandingUnsigned(why=shortened(error.why, _WHY)), "unsigned")
+            append(LandingUnsigned(why=shortened(error.why, _WHY)), "unsigned")
     return build(False)
 
 
@@ -89,7 +89,7 @@ class Mover:
     run: str
     branch: str
     room: Path
-    say: Callable[[Event, str], None]
+    append: Callable[[Event, str], None]
     """Writes an event of the run under its key."""
     hold: Callable[[], None]
     """Raises unless the run is still this worker's."""
@@ -118,7 +118,7 @@ class Mover:
                 next_step = f"{next_step.rstrip('.')}: {again}"
             outcome = Refusal(outcome.what, outcome.why, next_step)
         if outcome is not None:
-            self.say(
+            self.append(
                 LandingRefused(
                     what=shortened(outcome.what, _WHAT),
                     why=shortened(outcome.why, _WHY),
@@ -142,7 +142,7 @@ class Mover:
             # A lost worker built it, and the remote does not have it.
             found = landing.NotMoved(settled=Settled())
         settled = found.settled if isinstance(found, landing.NotMoved) else None
-        self.say(
+        self.append(
             LandingRecovered(
                 found=type(found).__name__,
                 restored=len(settled.restored) if settled else 0,
@@ -168,7 +168,7 @@ class Mover:
         onto = self.shared.fetch_target() if self.shared else tip(self.repository, self._ref)
         if onto is None:
             return landing.no_target(self._ref)
-        candidate = built(lambda signs: load.build(onto, sign=signs), sign=sign, say=self.say)
+        candidate = built(lambda signs: load.build(onto, sign=signs), sign=sign, append=self.append)
         if isinstance(candidate, Refusal):
             return candidate
         candidates.hold(self.repository, self.run, candidate)
@@ -180,7 +180,7 @@ class Mover:
             self.repository, run=self.run, branch=self.branch, old=onto, new=candidate.tip
         )
         if isinstance(ready, landing.Intent):
-            self.say(
+            self.append(
                 LandingIntended(new=candidate.tip, old=onto, checkout=ready.checkout, details=details),
                 f"intended/{candidate.tip[:12]}",
             )
@@ -195,4 +195,4 @@ class Mover:
 
     def _done(self, new: str, details: str, *, moved: bool = True) -> None:
         event = LandingDone(new=new, branch=self.branch, details=details, reverts=self.reverts, moved=moved)
-        self.say(event, f"landed/{new[:12]}")
+        self.append(event, f"landed/{new[:12]}")

@@ -98,7 +98,7 @@ class Picks(Struct, frozen=True):
         failures = self._failures(candidate)
         if not failures:
             return None
-        self.record.say(LandingRetried(what=failures[0][:_TOLD]), f"retried/{candidate.tip[:12]}")
+        self.record.append(LandingRetried(what=failures[0][:_TOLD]), f"retried/{candidate.tip[:12]}")
         failures = self._failures(candidate)
         return self._red(candidate, failures) if failures else None
 

@@ -14,7 +14,7 @@ from asbuilt.events.plans import PlanCompared, PlanDiffers
 from asbuilt.events.questions import SignOffKey, in_run
 from asbuilt.flows.checks.inspect import kept_remarks
 from asbuilt.flows.checks.pictures import seen_by_people
-from asbuilt.flows.run.record import Record, say
+from asbuilt.flows.run.record import Record, append_event
 from asbuilt.journal import approvals
 from asbuilt.plan.reader import read
 from asbuilt.proof.remarks import Remark, asked_about, key_of, words_of
@@ -47,10 +47,10 @@ def compare(
             found = PlanDiffers(phase=work.phase, point=point, commit=work.commit, intent=now)
             said = approvals.last_answered(session, run.org, run.repo, under=found.question.under)
             if now != intent and not (said and said.answer == "yes"):
-                say(session, run, found, f"{work.phase}/differs/{point}")
+                append_event(session, run, found, f"{work.phase}/differs/{point}")
         for mark in waiting:
-            say(session, run, mark, f"wanted/{mark.item}")
-        say(session, run, PlanCompared(point=point), f"compared/{point}")
+            append_event(session, run, mark, f"wanted/{mark.item}")
+        append_event(session, run, PlanCompared(point=point), f"compared/{point}")
 
 
 def _intents(document: Document) -> dict[str, str]:

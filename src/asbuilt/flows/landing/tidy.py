@@ -54,7 +54,7 @@ def tidy(record: Record, repository: Repository, facts: DeliveryFacts, root: Pat
     record.hold()
     branch = _drop_branch(record, repository, facts)
     candidates.let_go(repository, record.run.run)
-    record.say(LandingTidied(branch=branch, kept=tuple(kept[:_TOLD]), kept_in_all=len(kept)), "tidied")
+    record.append(LandingTidied(branch=branch, kept=tuple(kept[:_TOLD]), kept_in_all=len(kept)), "tidied")
 
 
 def _over(record: Record, names: set[str]) -> set[str]:
@@ -85,7 +85,7 @@ def close_issues(context: Context, facts: DeliveryFacts) -> None:
         hold(session, run.address)
         others = issue_claims.acquire(session, run.address, facts.issues, run=run.run, actor=ACTOR)
     numbers = tuple(number for number in facts.issues if number not in {held.number for held in others})
-    record.say(IssuesTelling(numbers=numbers), "issues/telling")
+    record.append(IssuesTelling(numbers=numbers), "issues/telling")
     record.hold()
     for number in numbers:
         try:
@@ -94,7 +94,7 @@ def close_issues(context: Context, facts: DeliveryFacts) -> None:
             if isinstance(error, ForgeBusy) and (facts.way == "pr" or facts.chain.troubles < _TRIES):
                 raise
             failed.append(shortened(f"#{number} is not closed: {error.what}", _WORDS))
-    record.say(IssuesTold(numbers=numbers, failed=tuple(failed[:_NAMED])), "issues/told")
+    record.append(IssuesTold(numbers=numbers, failed=tuple(failed[:_NAMED])), "issues/told")
 
 
 def _close(context: Context, facts: DeliveryFacts, number: int) -> None:
@@ -104,5 +104,5 @@ def _close(context: Context, facts: DeliveryFacts, number: int) -> None:
         return
     mark, commits = pages.mark_for(plan), [landed.stands for landed in facts.landed]
     text = pages.closing(mark, plan=plan, phases=len(facts.phases), commits=commits, pull=facts.pull.url)
-    forge.say(number, text, mark=mark)
+    forge.comment(number, text, mark=mark)
     forge.close_issue(number)

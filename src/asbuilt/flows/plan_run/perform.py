@@ -32,7 +32,7 @@ from asbuilt.flows.requests import Asker, Declined, enter
 from asbuilt.flows.run import environment
 from asbuilt.flows.run.approval import hold_to_approval
 from asbuilt.flows.run.plan_file import Document
-from asbuilt.flows.run.record import ACTOR, say
+from asbuilt.flows.run.record import ACTOR, append_event
 from asbuilt.flows.trials.suite import Order
 from asbuilt.git import commits, locks
 from asbuilt.git.landing import candidates
@@ -71,7 +71,7 @@ def perform(context: Context, working: Working, facts: PlanFacts, move: moves.Mo
     match move:
         case moves.MakeWorkspace():
             _main(context, facts)
-            record.say(WorkspaceMade(lane=facts.lane), "workspace")
+            record.append(WorkspaceMade(lane=facts.lane), "workspace")
         case moves.Begin(phase=phase):
             _begin(context, facts, phase)
         case moves.Delegate(phase=phase):
@@ -143,7 +143,7 @@ def _begin(context: Context, facts: PlanFacts, phase_id: str) -> None:
         edited=_is_edited(record, facts, phase),
     )
     with record.store.write() as session:
-        say(session, run, begun, f"{phase_id}/begun")
+        append_event(session, run, begun, f"{phase_id}/begun")
         claims.set_phase(session, run.address, run=run.run, phase=phase_id)
         issue_claims.acquire(session, run.address, run.options.issues, run=run.run, actor=ACTOR)
 
@@ -181,7 +181,7 @@ def _check(context: Context, facts: PlanFacts, phase_id: str, number: int) -> No
     found = seen.after(shown, earlier.orders(shown), was_tried=is_merged)
     remarks = tuple(dict.fromkeys((*outside, *found, *by_chance, *known)))
     failing = [*failing_of(remarks, changed=attempt.changed), *marks]
-    record.say(
+    record.append(
         ChecksDone(
             phase=phase.id,
             number=number,
@@ -212,7 +212,7 @@ def _together(context: Context, facts: PlanFacts) -> None:
     shown = [*proving.prove(tree, [check for check in checks if check not in known]), *known.values()]
     failing = {evidence.name for evidence in shown if evidence.outcome != "PASS"}
     broken = (phase.id for phase in frozen if any(check.command in failing for check in phase.checks))
-    record.say(
+    record.append(
         TogetherDone(
             failures=tuple(failures_of(shown)),
             outcome=outcome_of(shown),
@@ -248,7 +248,7 @@ def merge_phase(context: Context, facts: PlanFacts, move: MergePhase) -> None:
         conflicts=conflicts,
         failures=_failures(facts, lane.base, conflicts),
     )
-    record.say(merged, f"{move.phase}/{move.number}/merged")
+    record.append(merged, f"{move.phase}/{move.number}/merged")
 
 
 def _failures(facts: PlanFacts, base: str, conflicts: tuple[str, ...]) -> tuple[str, ...]:
@@ -287,7 +287,7 @@ def delegate(context: Context, facts: PlanFacts, phase: str) -> None:
                 why="One run works on a plan at a time.",
                 next_step=f"`asbuilt status {options.slug}` shows that run; run again when it has ended.",
             )
-        say(session, run, PhaseDelegated(phase=phase, plan=plan), f"{phase}/delegated")
+        append_event(session, run, PhaseDelegated(phase=phase, plan=plan), f"{phase}/delegated")
 
 
 def _text(context: Context, plan: str) -> bytes:
@@ -315,7 +315,7 @@ def prove_delegated(context: Context, facts: PlanFacts, phase: str) -> None:
     shown = context.proving(facts).prove(tree, [check.command for check in frozen.checks])
     if outcome_of(shown) != "PASS":
         why = f"On {options.branch} at {target[:10]}: {'; '.join(failures_of(shown))}"[:900]
-        record.say(PhaseReturned(phase=phase, state="unproven", reason=why), f"{phase}/unproven")
+        record.append(PhaseReturned(phase=phase, state="unproven", reason=why), f"{phase}/unproven")
         return
     message = commits.message_for(
         frozen.title,
@@ -327,4 +327,4 @@ def prove_delegated(context: Context, facts: PlanFacts, phase: str) -> None:
     record.hold()
     old = facts.works[-1].commit if facts.works else facts.branch_at
     commits.advance(repository, plan_branch(repository, options.slug), new=commit, old=old)
-    record.say(PhaseProven(phase=phase, commit=commit), f"{phase}/proven")
+    record.append(PhaseProven(phase=phase, commit=commit), f"{phase}/proven")

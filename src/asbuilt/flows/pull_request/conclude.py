@@ -35,7 +35,7 @@ def drop_pushed(record: Record, repository: Repository, forge: GitHub, known: Kn
         there is not None and target is not None and commits.contains(repository, target, there)
     )
     if there is not None and has_landed:
-        record.say(PullDropping(branch=branch, head=there), "pull/dropping")
+        record.append(PullDropping(branch=branch, head=there), "pull/dropping")
         record.hold()
         forge.drop(branch, expected=there)
     for ref, commit in listed(repository, f"{MENDS}{record.run.run}"):
@@ -48,7 +48,7 @@ def check_invariants(
     """Check everything that a landing has to leave in order, and record what is not."""
     left = _left(record, repository, forge, facts, root)
     found = broken(left)
-    record.say(
+    record.append(
         PullInvariants(
             broken=tuple(found),
             held=_HELD - len(found),

@@ -95,7 +95,7 @@ class Pulls:
         }
         new = (pull.merged_as if pull is not None else None) or target or ""
         details = self._record.blobs.put_json(payload)
-        self._record.say(LandingDone(new=new, branch=self._target, details=details), f"landed/{new[:12]}")
+        self._record.append(LandingDone(new=new, branch=self._target, details=details), f"landed/{new[:12]}")
 
     def _look(self, facts: DeliveryFacts) -> None:
         pull, head = self._found(facts), self.forge.tip(self._branch)
@@ -107,7 +107,7 @@ class Pulls:
             state = "merged" if landed else "none"
         checks = self.forge.checks(head) if state == "open" and head else Checks(state="none")
         failure_data = {"failing": checks.failing, "excerpt": checks.excerpt}
-        self._record.say(
+        self._record.append(
             pulls.PullSeen(
                 state=state,
                 asked_at=self._now(),
@@ -143,7 +143,7 @@ class Pulls:
         if refusal is not None:
             self._block(facts, "red", refusal)
             return
-        self._record.say(
+        self._record.append(
             pulls.PullIntended(
                 head=found.tip,
                 target=onto,
@@ -157,7 +157,7 @@ class Pulls:
             self._block(facts, "moved", self._moved())
             return
         sent = pulls.PullPushed(branch=self._branch, head=found.tip, target=onto, pushed_at=self._now())
-        self._record.say(sent, f"pull/pushed/{facts.pull.pushes + 1}")
+        self._record.append(sent, f"pull/pushed/{facts.pull.pushes + 1}")
 
     def _standing(
         self, load: Picks, known: Known, onto: str, there: str | None
@@ -200,11 +200,11 @@ class Pulls:
             return above if isinstance(above, candidates.Conflict) else replace(found, tip=above.tip)
 
         wants = self._run.options.signs_if_configured and commits.signs(self._repository)
-        return built(build, sign=wants, say=self._record.say)
+        return built(build, sign=wants, append=self._record.append)
 
     def _propose(self, facts: DeliveryFacts) -> None:
         """Open the pull request, or find the open one, and write the plan's progress into it."""
-        self._record.say(
+        self._record.append(
             pulls.PullOpening(branch=self._branch, into=self._target), f"pull/opening/{self._branch}"
         )
         options, plan = self._run.options, read(self._document.read())
@@ -218,7 +218,7 @@ class Pulls:
         # A failed update of the body stops nothing: the journal has the progress.
         with suppress(ForgeFailed):
             self.forge.update(pull.number, body=pages.with_progress(pull.body, block))
-        self._record.say(pulls.PullOpened(number=pull.number, url=pull.url), f"pull/opened/{pull.number}")
+        self._record.append(pulls.PullOpened(number=pull.number, url=pull.url), f"pull/opened/{pull.number}")
 
     def _steps(self, facts: DeliveryFacts, plan: Plan) -> list[pages.Step]:
         """Return the plan's phases with their commits, in this pull request or before it."""
@@ -235,12 +235,12 @@ class Pulls:
 
     def _merge(self, facts: DeliveryFacts) -> None:
         head, number, turn = facts.pull.head or "", facts.pull.number or 0, facts.pull.looks
-        self._record.say(pulls.PullMerging(number=number, head=head), f"pull/merging/{turn}")
+        self._record.append(pulls.PullMerging(number=number, head=head), f"pull/merging/{turn}")
         merged = self.forge.merge(number, head=head)
         if isinstance(merged, NotMerged):
-            self._record.say(pulls.PullRefused(why=shortened(merged.why, _WORDS)), f"pull/refused/{turn}")
+            self._record.append(pulls.PullRefused(why=shortened(merged.why, _WORDS)), f"pull/refused/{turn}")
         else:
-            self._record.say(pulls.PullMerged(number=number, new=merged.merged_as), f"pull/merged/{turn}")
+            self._record.append(pulls.PullMerged(number=number, new=merged.merged_as), f"pull/merged/{turn}")
 
     def _found(self, facts: DeliveryFacts) -> Pull | None:
         number = facts.pull.number
@@ -289,7 +289,7 @@ class Pulls:
         self, facts: DeliveryFacts, why: str, refusal: Refusal, conflict: candidates.Conflict | None = None
     ) -> None:
         paths = conflict.paths if conflict is not None else ()
-        self._record.say(
+        self._record.append(
             pulls.PullBlocked(
                 why=why,
                 what=shortened(f"{refusal.what} {refusal.why}", _WORDS),

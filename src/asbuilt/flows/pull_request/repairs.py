@@ -76,7 +76,7 @@ def check_repair(
     frozen = [record.frozen(work.phase, run=work.run)[0] for work in works]
     checks = list(dict.fromkeys(check.command for phase in frozen for check in phase.checks))
     shown = [] if failing else proving.prove(attempt.tree or "", checks)
-    record.say(
+    record.append(
         ChecksDone(
             phase=repair,
             number=number,
@@ -96,7 +96,7 @@ def take_over(record: Record, repository: Repository, facts: DeliveryFacts, move
     key = f"pull/mended/{move.repair}/{move.number}"
     blocked = facts.pull.blocked
     if move.repair == CONFLICT and blocked is not None:
-        record.say(evolve(mended, of=blocked.commit, here=blocked.here), key)
+        record.append(evolve(mended, of=blocked.commit, here=blocked.here), key)
         return
     subject = f"Fix the checks of {record.run.options.slug}"
     commit = commits.commit_tree(
@@ -109,7 +109,7 @@ def take_over(record: Record, repository: Repository, facts: DeliveryFacts, move
     ref = f"{MENDS}{record.run.run}/{move.number}"
     if tip(repository, ref) is None:
         locks.set_ref(repository, ref, new=commit, old=None)
-    record.say(evolve(mended, commit=commit), key)
+    record.append(evolve(mended, commit=commit), key)
 
 
 def _head(facts: DeliveryFacts) -> str:

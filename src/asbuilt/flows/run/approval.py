@@ -92,7 +92,7 @@ def carry(record: Record, landed: Mapping[str, str], corrected: Mapping[str, Seq
     if intent != before.intent:
         text = record.blobs.put(data)
         event = PlanCarried(of=before.intent, intent=intent, digest=digest(data), text=text)
-        record.say(event, f"carried/{intent}")
+        record.append(event, f"carried/{intent}")
 
 
 def file_approved(record: Record, approved: Approved) -> None:
@@ -106,7 +106,7 @@ def file_approved(record: Record, approved: Approved) -> None:
     except NameTaken:
         if digest(read_bytes(file, name=run.plan)) != approved.digest:
             raise
-    record.say(PlanFiled(path=run.plan, digest=approved.digest), "filed")
+    record.append(PlanFiled(path=run.plan, digest=approved.digest), "filed")
 
 
 def promises_of(phase: Phase) -> tuple[Promise, ...]:

@@ -79,7 +79,7 @@ def record_drift(record: Record, phase: str, number: int, weighed: Weighed, meas
     if not any(claim.off_pct for claim in measured.numbers) and not measured.notes:
         return
     asks = weighed.asks if len(weighed.asks) <= _ASKED else ()
-    record.say(
+    record.append(
         DriftFound(
             phase=phase,
             number=number,

@@ -45,7 +45,7 @@ _Asked = TypeVar("_Asked")
 _Kind = TypeVar("_Kind", bound="Event")
 
 
-def say(session: Session, run: Run, event: Event, key: str, *, actor: str = ACTOR) -> None:
+def append_event(session: Session, run: Run, event: Event, key: str, *, actor: str = ACTOR) -> None:
     """Append an event of a run; its key joins the run's id and the step's key."""
     append(session, run.address, event, key=f"{run.run}/{key}", actor=actor, run=run.run)
 
@@ -64,13 +64,13 @@ class Record(Struct, frozen=True, kw_only=True):
     shared: SharedRefs | None = None
     """The refs that workers of the fleet share; None for a run that stays on its machine."""
 
-    def say(self, event: Event, key: str, also: Callable[[Session], None] | None = None) -> None:
+    def append(self, event: Event, key: str, also: Callable[[Session], None] | None = None) -> None:
         """Append an event of this run, once what it names is shared; `also` runs once, in its transaction."""
         if self.shared is not None:
             self.shared.publish()
         with self.store.write() as session:
             is_new = also is not None and keyed(session, self.run.address, f"{self.run.run}/{key}") is None
-            say(session, self.run, event, key)
+            append_event(session, self.run, event, key)
             if also is not None and is_new:
                 also(session)
 
@@ -86,7 +86,7 @@ class Record(Struct, frozen=True, kw_only=True):
 
     def prepare(self, event: Prepared, name: str) -> None:
         """Record a result of the preparation under the current settings: tests, setup, or baseline."""
-        self.say(replace(event, revision=self.revision), _revised(name, self.revision))
+        self.append(replace(event, revision=self.revision), _revised(name, self.revision))
 
     def prepared(self, kind: type[_Kind], name: str, *, run: str | None = None) -> _Kind:
         """Return the newest such result, of this run or of another run of its plan."""

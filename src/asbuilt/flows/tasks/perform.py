@@ -16,11 +16,11 @@ from msgspec.structs import replace as evolve
 from asbuilt.errors import GitFailed, NotLanded
 from asbuilt.events.authoring import TaskJudged
 from asbuilt.events.landings import LandingTidied
-from asbuilt.events.questions import RingKey
+from asbuilt.events.questions import SandboxKey
 from asbuilt.events.runs import RunStarted
 from asbuilt.flows.checks.outside_changes import need_unchanged
 from asbuilt.flows.run.briefs import planner_brief
-from asbuilt.flows.run.record import ACTOR, Record, say
+from asbuilt.flows.run.record import ACTOR, Record, append_event
 from asbuilt.flows.start import claim, is_agreed
 from asbuilt.flows.tasks.postflight import fail, land, post, session_of
 from asbuilt.git import commits
@@ -107,17 +107,17 @@ def _tidy(context: Context, facts: TaskRunFacts) -> None:
     with suppress(NotLanded, GitFailed):
         workspaces.remove(context.repository, context.workspace(_LANE, facts.base or ""))
     candidates.let_go(context.repository, context.record.run.run)
-    context.record.say(LandingTidied(kept_in_all=0), "tidied")
+    context.record.append(LandingTidied(kept_in_all=0), "tidied")
 
 
-def _start(record: Record, repository: Repository, ring: str) -> None:
+def _start(record: Record, repository: Repository, level: str) -> None:
     """Start the run and set the task's status in one transaction, before any agent runs."""
     run, order = record.run, record.run.options.ordered
     branch = run.options.branch
     base = base_on(repository, branch)
     author = commits.author_of(repository)
     claim(record)
-    agreed = is_agreed(record, RingKey())
+    agreed = is_agreed(record, SandboxKey())
     outline = {"phases": {order.operation: ()}, "titles": {order.operation: f"Task {order.number}"}}
     kept = record.blobs.put_json(outline)
     at = datetime.fromisoformat(run.at).astimezone(author.at.tzinfo).isoformat()
@@ -129,8 +129,8 @@ def _start(record: Record, repository: Repository, ring: str) -> None:
         key = f"{run.run}/preflight"
         tasks.change(session, run.org, run.repo, order.number, changes=changes, key=key, actor=ACTOR)
         by = (author.name, author.email, at)
-        started = RunStarted(base=base, ring=ring, ring_agreed=agreed, outline=kept, author=by)
-        say(session, run, evolve(started, session_id=pending.session), "started")
+        started = RunStarted(base=base, ring=level, ring_agreed=agreed, outline=kept, author=by)
+        append_event(session, run, evolve(started, session_id=pending.session), "started")
 
 
 def _judge(record: Record, facts: TaskRunFacts, stage: str, number: int) -> None:
@@ -142,7 +142,7 @@ def _judge(record: Record, facts: TaskRunFacts, stage: str, number: int) -> None
         found = read_written(order.written, operation=order.operation, path=order.path)
     judged = TaskJudged(phase=stage, number=number, task=order.number, outcome=FINISHED)
     if isinstance(found, Finished):
-        record.say(
+        record.append(
             evolve(
                 judged,
                 path=order.path,
@@ -159,7 +159,7 @@ def _judge(record: Record, facts: TaskRunFacts, stage: str, number: int) -> None
     with record.store.write() as session:
         fail(session, run, found.cause, found.why, checkpoint="result")
         why = shortened(found.why, _WHY)
-        say(session, run, evolve(judged, outcome=found.status, why=why), f"{stage}/judged")
+        append_event(session, run, evolve(judged, outcome=found.status, why=why), f"{stage}/judged")
 
 
 def _result(record: Record, order: TaskOrder, attempt: AttemptFacts) -> Finished | Unfinished:

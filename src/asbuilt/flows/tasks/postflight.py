@@ -27,7 +27,7 @@ from asbuilt.events.authoring import TaskJudged, TaskPosted
 from asbuilt.events.landings import LandingRefused
 from asbuilt.flows.engine.transient import trouble_in
 from asbuilt.flows.landing.move import Mover, Refusal
-from asbuilt.flows.run.record import ACTOR, Record, say
+from asbuilt.flows.run.record import ACTOR, Record, append_event
 from asbuilt.git import commits
 from asbuilt.git.landing import candidates
 from asbuilt.git.repository import Repository, checkouts, path_state
@@ -222,15 +222,15 @@ def post(record: Record) -> None:
         task = tasks.every(session, run.org, run.repo)[order.number]
         changes, key = settled(task, order, artifact), f"{run.run}/postflight"
         after = tasks.change(session, run.org, run.repo, order.number, changes=changes, key=key, actor=ACTOR)
-        say(session, run, TaskPosted(task=order.number, status=after.status), "posted")
+        append_event(session, run, TaskPosted(task=order.number, status=after.status), "posted")
 
 
-def _say(record: Record, event: Event, key: str) -> None:
+def _append(record: Record, event: Event, key: str) -> None:
     """Write an event of a commit; a refused commit is also an error of the task, and is not fatal."""
     with record.store.write() as session:
         if isinstance(event, LandingRefused):
             fail(session, record.run, "commit_refused", event.what, checkpoint="commit")
-        say(session, record.run, event, key)
+        append_event(session, record.run, event, key)
 
 
 class _Files(Struct, frozen=True):
@@ -297,9 +297,9 @@ def _leave(record: Record, error: AsbuiltError) -> None:
 
 def land(record: Record, repository: Repository, facts: TaskRunFacts, room: Path) -> None:
     """Commit the files of the task, and write views in place that cannot be committed."""
-    run, options, write = record.run, record.run.options, partial(_say, record)
+    run, options, write = record.run, record.run.options, partial(_append, record)
     mover = Mover(
-        repository=repository, run=run.run, branch=options.branch, room=room, say=write, hold=record.hold
+        repository=repository, run=run.run, branch=options.branch, room=room, append=write, hold=record.hold
     )
     record.hold()
     try:

@@ -33,4 +33,4 @@ def _recheck(context: Context, facts: VerificationFacts, phase_id: str) -> None:
     shown = checks.prove(checks.base, [check.command for check in phase.checks])
     outcome, failures, kept = outcome_of(shown), tuple(failures_of(shown)), record.keep(shown)
     event = PhaseRechecked(phase=phase_id, outcome=outcome, failures=failures, evidence=kept)
-    record.say(event, f"{phase_id}/rechecked")
+    record.append(event, f"{phase_id}/rechecked")

@@ -144,7 +144,7 @@ class GitHub(Remote, Struct, frozen=True, kw_only=True):
         held = github_json.member(_good(answer, "show who may write").json(), "permission", str)
         return held in _WRITERS
 
-    def say(self, number: int, text: str, *, mark: str) -> bool:
+    def comment(self, number: int, text: str, *, mark: str) -> bool:
         """Comment once; False when a comment of ours, not of another account, already has `mark`."""
         place = f"issues/{number}/comments"
         found = [comment for comment in self._all(place) if mark in github_json.member(comment, "body", str)]

@@ -68,7 +68,7 @@ class PlanFacts(DeliveryFacts):
         sandbox one agent's changes cannot be separated from another's: those work on one phase at a time.
         """
         is_apart = self.auto and self.mode == "finish" and self.wanted is None and self.way != "direct"
-        if not is_apart or self.lane_limit < 2 or self.ring == "none":
+        if not is_apart or self.lane_limit < 2 or self.sandbox_level == "none":
             return []
         return [phase for phase in self._startable if not phase.alone]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.events.questions import BaselineKey, QuestionKey, QuestionKind, RingKey
+from asbuilt.events.questions import BaselineKey, QuestionKey, QuestionKind, SandboxKey
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.facts import PASS, RunFacts
 from asbuilt.proof.projects.model import Detected, NeedsDocker, NoTests, Resolved, Suite
@@ -63,7 +63,7 @@ def _unproving(facts: ProvingFacts, tests: Resolved) -> moves.Move | None:
 
 def held(facts: RunFacts) -> moves.Move | None:
     """Ask the user to agree, once per repository, to work without a sandbox."""
-    if facts.ring != "none" or not facts.sandbox_required or facts.ring_agreed:
+    if facts.sandbox_level != "none" or not facts.sandbox_required or facts.unsandboxed_agreed:
         return None
     if facts.auto:
         return moves.End(
@@ -72,7 +72,9 @@ def held(facts: RunFacts) -> moves.Move | None:
             "asbuilt doctor says what helps, or: asbuilt config set sandbox.required false",
         )
     question = "work without a sandbox? Agents and checks could write to any file that you can write to"
-    return asked(facts, RingKey(run=facts.run), "ring", question, no="you said no to work without a sandbox")
+    return asked(
+        facts, SandboxKey(run=facts.run), "ring", question, no="you said no to work without a sandbox"
+    )
 
 
 def _agreement(facts: ProvingFacts, tests: Resolved) -> moves.Move | None:

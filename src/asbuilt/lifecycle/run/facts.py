@@ -220,9 +220,9 @@ class RunFacts(Struct):
     phases: dict[str, PhaseFacts] = field(default_factory=dict)
     done_before: frozenset[str] = frozenset()
     """Phases done at the start of the run, by journal or marks; for authoring: accepted stages."""
-    ring: str = ""
+    sandbox_level: str = ""
     """The sandbox of this machine when the run started."""
-    ring_agreed: bool = False
+    unsandboxed_agreed: bool = False
     """The user agreed before to work here without a sandbox."""
     approvals: dict[str, str | None] = field(default_factory=dict)
     """Answers to this run's questions, by key; None while unanswered."""

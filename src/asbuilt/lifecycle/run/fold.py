@@ -78,7 +78,7 @@ def _record_start(facts: RunFacts, event: runs.RunStarted) -> None:
         phase: PhaseFacts(phase, needs, event.titles.get(phase, ""), phase in event.alone)
         for phase, needs in event.phases.items()
     }
-    facts.ring, facts.ring_agreed = event.ring, event.ring_agreed
+    facts.sandbox_level, facts.unsandboxed_agreed = event.ring, event.ring_agreed
 
 
 def _record_wait(chain: ChainFacts, event: runs.TroubleMet | runs.RunParked, at: str) -> None:

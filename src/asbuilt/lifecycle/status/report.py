@@ -160,7 +160,7 @@ class Account(NamedTuple):
     worked_s: float | None = None
     """Without waits, as `limits.hours` counts it."""
     spent: Spent = Spent()
-    ring: str = ""
+    sandbox_level: str = ""
     tests: str | None = None
     setup: str | None = None
     baseline: str = ""

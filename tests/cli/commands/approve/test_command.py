@@ -32,7 +32,7 @@ def test_a_text_that_came_without_its_question_voids_the_question_before(inbox: 
     inbox.draft(DRAFT)
     text = inbox.blobs.put(TIGHTER.encode())
     written = DraftWritten(number=2, intent="i", digest="d", text=text, by=AGENT)
-    inbox.story.say("21:30:00", written, "draft/2")
+    inbox.story.append("21:30:00", written, "draft/2")
     assert inbox.typed("approve", "yes", "a1").splitlines()[:3] == snapshot(
         [
             "exit 4",

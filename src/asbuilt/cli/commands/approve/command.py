@@ -180,7 +180,7 @@ def _to_land(door: Door, name: str) -> Run | None:
     return next((run for run in runs if run.name == name), None)
 
 
-def _say(door: Door, name: str, said: Said, note: str | None) -> int:
+def _answer(door: Door, name: str, said: Said, note: str | None) -> int:
     run = _to_land(door, name)
     if run is not None and said == "yes":
         return land(door, run.options.slug)
@@ -213,7 +213,7 @@ def _say(door: Door, name: str, said: Said, note: str | None) -> int:
 def yes(door: Door, question: str, *, message: str | None, is_edited: bool) -> int:
     """Answer a question with yes; of a plan, a yes covers the very text that was shown."""
     if not is_edited:
-        return _say(door, question, "yes", message)
+        return _answer(door, question, "yes", message)
     if not door.is_attended:
         raise UsageWrong(
             "--edit needs a terminal",
@@ -222,13 +222,13 @@ def yes(door: Door, question: str, *, message: str | None, is_edited: bool) -> i
         )
     site, asked = plan_question(door, question)
     if asked.answer is not None:
-        return _say(door, question, "yes", message)
+        return _answer(door, question, "yes", message)
     now = edited(door, site, asked)
     draft = draft_of(site, now)
     if not agreed(door, f"Approve revision {draft.revision.number}, {draft.brief}?"):
         door.screen.answer(f"{now.name} still waits for an answer.")
         return DONE
-    return _say(door, f"{site.lead}{now.name}", "yes", message)
+    return _answer(door, f"{site.lead}{now.name}", "yes", message)
 
 
 @subcommand("no", ('asbuilt approve no a7 -m "not yet"', "end it, with a reason"))
@@ -236,7 +236,7 @@ def yes(door: Door, question: str, *, message: str | None, is_edited: bool) -> i
 @click.option("-m", "--message", metavar="TEXT", help="why; the author of a plan gets these words")
 def no(door: Door, question: str, *, message: str | None) -> int:
     """Answer a question with no: a run ends, all work kept; a plan's author changes it by what you say."""
-    return _say(door, question, "no", message)
+    return _answer(door, question, "no", message)
 
 
 @subcommand("later", ("asbuilt approve later a7", "it waits; others see that you know"))
@@ -291,7 +291,7 @@ def show(door: Door, question: str, *, full: bool) -> int:
     if found.answer is None:
         reviewed = _reviewed(site, found, now)
         answer(door, "  ", reviewed) if reviewed else ()
-        _say_how(door, found, f"{site.lead}{found.name}")
+        _print_next(door, found, f"{site.lead}{found.name}")
     return DONE
 
 
@@ -301,7 +301,7 @@ def _reviewed(site: Site, found: Approval, now: datetime) -> str:
     return under_review(review, found, now)
 
 
-def _say_how(door: Door, asked: Approval, name: str) -> None:
+def _print_next(door: Door, asked: Approval, name: str) -> None:
     if asked.kind == "question":
         first = next(iter(options_of(asked.question)), "a")
         next_command(

@@ -189,11 +189,11 @@ def command(door: Door, *, fast: bool, keep: bool, pace: float) -> int:
     except KeyboardInterrupt:
         door.screen.talk()
         if keep:
-            _say(door, "Interrupted. To look at what it left:")
+            _print(door, "Interrupted. To look at what it left:")
             _where(door, scene)
         else:
             scene.delete()
-            _say(door, "Interrupted. Nothing of the demo is left; `asbuilt demo` starts it again.")
+            _print(door, "Interrupted. Nothing of the demo is left; `asbuilt demo` starts it again.")
         return INTERRUPTED
     finally:
         scene.end_attempts() if keep else scene.delete()
@@ -217,9 +217,9 @@ def _play(door: Door, scene: Scene, kept: Path | None) -> int:
         door.screen.talk_all(block(door.screen.err, lie, agent=_AGENT, title=titles[lie.phase]))
     door.screen.talk()
     if landed:
-        _say(door, "Both were fixed and proven before anything landed.")
+        _print(door, "Both were fixed and proven before anything landed.")
     if kept:
-        _say(door, "To look around, with asbuilt log, git log or asbuilt land --undo:")
+        _print(door, "To look around, with asbuilt log, git log or asbuilt land --undo:")
         _where(door, scene)
     next_command(door, "asbuilt init", ", in a repository of yours")
     return DONE if landed else FAILED
@@ -235,7 +235,7 @@ def _introduce(door: Door, scene: Scene) -> None:
         f"It works in {place}. Nothing else is touched.",
         f"{held} holds the agent and the checks." if held else unheld,
     ):
-        _say(door, line)
+        _print(door, line)
     door.screen.talk()
 
 
@@ -258,7 +258,7 @@ def _where(door: Door, scene: Scene) -> None:
         door.screen.talk(f"  {door.screen.err.bold(what)}")
 
 
-def _say(door: Door, text: str) -> None:
+def _print(door: Door, text: str) -> None:
     door.screen.talk_all(door.screen.err.hanging("", text))
 
 
