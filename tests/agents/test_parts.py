@@ -110,9 +110,9 @@ def test_a_verdict_is_read_with_suspicion(tmp_path: Path, text: str, verdict: Op
     (tmp_path / "verdict.json").write_text(text)
     found = verdict_in(tmp_path)
     assert found is not None
-    assert found._replace(troubles=()) == verdict
-    assert "".join(found.troubles).startswith(trouble)
-    assert bool(found.troubles) is bool(trouble)
+    assert found._replace(problems=()) == verdict
+    assert "".join(found.problems).startswith(trouble)
+    assert bool(found.problems) is bool(trouble)
 
 
 def test_where_no_verdict_was_left_there_is_none(tmp_path: Path) -> None:

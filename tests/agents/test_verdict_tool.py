@@ -78,7 +78,7 @@ def test_answers_to_the_questions_come_with_the_verdict(tmp_path: Path) -> None:
     spoken(tmp_path, call)
     left = verdict_in(tmp_path)
     assert left is not None
-    assert left.troubles == ()
+    assert left.problems == ()
     assert left.answers == (
         Answer("flag", found=True, why="SALE is set nowhere", place=Line("made.txt", 3)),
         Answer("copy", found=False, why="none"),
@@ -144,7 +144,7 @@ def rows_of(item: int) -> st.SearchStrategy[dict[str, Any]]:
 def test_what_it_takes_the_host_can_read_without_a_trouble(rows: tuple[dict[str, Any], ...]) -> None:
     if why_refused(list(rows), 2) is None:
         read = opinion_from({"intent": INTENT, "items": list(rows)})
-        assert (read.troubles, [entry.item for entry in read.entries]) == ((), [1, 2])
+        assert (read.problems, [entry.item for entry in read.entries]) == ((), [1, 2])
 
 
 def test_every_kind_of_citation_is_taken() -> None:

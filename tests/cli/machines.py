@@ -8,6 +8,7 @@ from asbuilt.cli.commands.doctor.facts import (
     Agent,
     AgentsFacts,
     ClockFacts,
+    ErrorFacts,
     Facts,
     GateFacts,
     GitFacts,
@@ -16,7 +17,6 @@ from asbuilt.cli.commands.doctor.facts import (
     StoreFacts,
     SuiteFacts,
     Tried,
-    Trouble,
     WorkerFacts,
 )
 
@@ -36,7 +36,7 @@ READY = Facts(
     tests=SuiteFacts(command="uv run pytest -q", origin="asbuilt.toml:2"),
     store=StoreFacts(database="SQLite", free_bytes=61_400_000_000, schema=1, known_schema=1),
     worker=WorkerFacts(running=False),
-    power=PowerFacts(sleeps=True, told_by="logind"),
+    power=PowerFacts(sleeps=True, source="logind"),
     clock=ClockFacts(ahead_of_disk_s=0.0, behind_us_s=0.0, jumped_s=0.0),
 )
 """A laptop on which nothing is missing."""
@@ -44,7 +44,7 @@ READY = Facts(
 TROUBLED = Facts(
     git=GitFacts(version="2.43.0", repository="shop-api", branch="main", has_commits=True, changed=2),
     settings=(
-        Trouble(
+        ErrorFacts(
             what='asbuilt.toml:7: landing.mode "merge" is not cherry-pick, pr, direct',
             why="A guessed landing could move the wrong branch.",
             next_step="Correct asbuilt.toml:7; `asbuilt config show --origin` shows who sets what.",

@@ -59,14 +59,14 @@ PLACEHOLDERS = {
 }
 
 
-class Told(NamedTuple):
+class Outcome(NamedTuple):
     """A refusal as the terminal showed it."""
 
     texts: tuple[str, str, str]
     commands: list[str]
 
 
-def refused(case: Case, shop: Path, environ: dict[str, str]) -> Told:
+def refused(case: Case, shop: Path, environ: dict[str, str]) -> Outcome:
     case.prepare(shop)
     there = {**environ, **case.environ}
     code, said = on_terminal(shop / case.at, there, *shlex.split(case.typed), columns=80)
@@ -76,7 +76,7 @@ def refused(case: Case, shop: Path, environ: dict[str, str]) -> Told:
     found = re.search(r"error: (.*) Why: (.*) Next: (.*)", plain)
     assert found, said
     what, why, next_step = found.groups()
-    return Told((what, why, next_step), [one for one in bold if one.startswith(("asbuilt", "git "))])
+    return Outcome((what, why, next_step), [one for one in bold if one.startswith(("asbuilt", "git "))])
 
 
 def typed(command: str, folder: Path, environ: dict[str, str]) -> str:

@@ -9,11 +9,11 @@ from msgspec.structs import replace
 
 from asbuilt._version import VERSION
 from asbuilt.agents.sandbox.unavailable import why_landlock
-from asbuilt.cli.commands.doctor.facts import ForgeFacts, GateFacts, Trouble
+from asbuilt.cli.commands.doctor.facts import ErrorFacts, ForgeFacts, GateFacts
 from asbuilt.cli.commands.doctor.rows import conclusion, judge
 from tests.cli.machines import READY
 
-_NO_GH = Trouble(what="gh is not signed in", why="w", next_step="n")
+_NO_GH = ErrorFacts(what="gh is not signed in", why="w", next_step="n")
 
 
 @pytest.mark.parametrize(
@@ -31,7 +31,7 @@ _NO_GH = Trouble(what="gh is not signed in", why="w", next_step="n")
             "Runs start.",
         ),
         ({"store": replace(READY.store, free_bytes=1_000_000)}, "Runs start."),
-        ({"forge": ForgeFacts(host="github.com", trouble=_NO_GH, wanted=True)}, "Runs start."),
+        ({"forge": ForgeFacts(host="github.com", error=_NO_GH, wanted=True)}, "Runs start."),
     ],
     ids=["in a merge", "no branch", "no commit", "no sandbox", "dead gate", "full disk", "no forge"],
 )

@@ -16,11 +16,11 @@ from asbuilt.agents.sandbox.launch import probe
 from asbuilt.cli.commands.doctor.facts import (
     Agent,
     AgentsFacts,
+    ErrorFacts,
     GitFacts,
     StoreFacts,
     SuiteFacts,
     Tried,
-    Trouble,
     WorkerFacts,
 )
 from asbuilt.cli.commands.doctor.machine import (
@@ -116,7 +116,7 @@ def test_a_git_that_does_not_know_its_user_is_a_problem(shop: Shop, monkeypatch:
         monkeypatch.delenv(name, raising=False)
     shop.git("config", "user.useConfigOnly", "true")
     shop.git("config", "user.name", "")
-    trouble = _git(shop).trouble
+    trouble = _git(shop).error
     assert trouble is not None
     assert (trouble.what, trouble.next_step) == (
         "git does not know who you are",
@@ -140,7 +140,7 @@ def test_a_damaged_repository_is_told_in_gits_words(tmp_path: Path, shop: Shop) 
     assert look_at_git(broken, os.environ) == GitFacts(
         version=_version(shop),
         repository="broken",
-        trouble=Trouble(
+        error=ErrorFacts(
             what=f"{broken}/.git does not lead to a git folder",
             why="It is a file, and its first line is not `gitdir: <folder>`.",
             next_step="Run git worktree repair in the main checkout.",
@@ -263,14 +263,14 @@ def test_a_journals_schema_is_read(tmp_path: Path) -> None:
 def test_a_journal_that_is_no_database_is_trouble(tmp_path: Path) -> None:
     home = open_home(tmp_path / "asbuilt")
     home.journal.write_bytes(b"not a database at all, but long enough to look like one" * 20)
-    trouble = look_at_store(home, _settings()).trouble
+    trouble = look_at_store(home, _settings()).error
     assert trouble is not None
     assert trouble.what == f"the journal {home.journal} is damaged: it is not a database any more"
 
 
 def test_a_postgres_that_does_not_answer_is_trouble(tmp_path: Path) -> None:
     found = look_at_store(Home(tmp_path), _settings(ASBUILT_STORE_URL="postgresql://nobody@127.0.0.1:1/none"))
-    assert (found.database, found.schema, found.trouble is not None) == ("Postgres", None, True)
+    assert (found.database, found.schema, found.error is not None) == ("Postgres", None, True)
 
 
 def test_the_worker_is_told_by_its_lock(tmp_path: Path) -> None:

@@ -15,12 +15,12 @@ from asbuilt.cli.commands.doctor.facts import (
     Agent,
     AgentsFacts,
     ClockFacts,
+    ErrorFacts,
     GateFacts,
     GitFacts,
     PowerFacts,
     SandboxFacts,
     StoreFacts,
-    Trouble,
 )
 from asbuilt.cli.commands.doctor.rows import conclusion, judge
 from asbuilt.cli.ui.screen import Pen
@@ -76,7 +76,7 @@ def _row(facts: Facts, name: str) -> str:
             GitFacts(
                 version="2.47.1",
                 repository="shop-api",
-                trouble=Trouble(
+                error=ErrorFacts(
                     what="it belongs to another user", why="Its settings.", next_step="Trust it."
                 ),
             ),
@@ -256,7 +256,7 @@ def test_the_row_of_the_sandbox(sandbox: SandboxFacts, shown: str) -> None:
                 free_bytes=61_000_000_000,
                 schema=None,
                 known_schema=1,
-                trouble=Trouble(
+                error=ErrorFacts(
                     what="the state folder /net/me is on a network file system (nfs4)",
                     why="Locks and syncs mean less there.",
                     next_step="Set ASBUILT_HOME to a folder on a local disk.",
@@ -347,7 +347,7 @@ def test_a_gate_that_does_not_hold_says_what_helps(gate: GateFacts, shown: str) 
 
 
 def test_a_machine_that_is_kept_awake_says_by_what() -> None:
-    power = PowerFacts(sleeps=True, told_by="logind", held_by="systemd-inhibit")
+    power = PowerFacts(sleeps=True, source="logind", held_by="systemd-inhibit")
     assert _row(replace(READY, power=power), "power") == snapshot("""\
 ! power     this laptop sleeps when idle; systemd-inhibit keeps it awake while
             an agent works

@@ -29,8 +29,8 @@ def test_a_forecast_goes_by_the_phases_that_were_proven_here() -> None:
 
 
 def test_what_is_unknown_or_free_is_no_ground_for_a_forecast() -> None:
-    assert forecast([Spent(), Spent(usd_untold=1), Spent(2.0, usd_untold=1)], 2) == NO_PAST
-    assert forecast([Spent(2.0), Spent(usd_untold=1)], 2) == "about $4.00, from 1 phase proven here"
+    assert forecast([Spent(), Spent(usd_unreported=1), Spent(2.0, usd_unreported=1)], 2) == NO_PAST
+    assert forecast([Spent(2.0), Spent(usd_unreported=1)], 2) == "about $4.00, from 1 phase proven here"
     assert forecast([Spent(2.0)], 0) == NO_PAST
 
 

@@ -67,7 +67,7 @@ VIEWS = st.builds(
     st.lists(PHASES, max_size=30),
     WAITS,
     st.lists(ANY_TEXT.map(live.question), max_size=2),
-    st.builds(Spent, st.floats(0, 1e9), usd_untold=st.integers(0, 1)),
+    st.builds(Spent, st.floats(0, 1e9), usd_unreported=st.integers(0, 1)),
     st.none(),
 )
 ACTIVITIES = st.builds(Activity, ANY_TEXT, ANY_TEXT, st.none() | st.just(NOW), st.integers(0, 10**9))

@@ -84,7 +84,7 @@ def test_the_selftest_fails_when_something_wrong_landed_or_nothing_was_proven() 
 
 
 def test_a_reason_cannot_break_the_shared_table() -> None:
-    rows = [Row("go", Outcome.REFUSED, "a | b <img>", Spent(usd=1.0, usd_untold=1), 61)]
+    rows = [Row("go", Outcome.REFUSED, "a | b <img>", Spent(usd=1.0, usd_unreported=1), 61)]
     assert measured.markdown(rows, AGENTS) == (
         "## asbuilt selftest agent\n\nasbuilt 1.2, 2031-05-06, sandbox: bwrap. Implements: claude (opus)."
         " Verifies: codex (its own choice of model).\n\n"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from asbuilt.events.event import Entry
-    from asbuilt.journal.queries.overview import Told
+    from asbuilt.journal.queries.overview import Entries
     from asbuilt.journal.runs import Run
     from tests.journeys.shop import Shop
 
@@ -73,7 +73,7 @@ def broken(shop: Shop, *, branch: str = "main", leaves: Sequence[str] = ()) -> l
     return found
 
 
-def _commits(shop: Shop, branch: str, events: Told) -> Iterator[Broken]:
+def _commits(shop: Shop, branch: str, events: Entries) -> Iterator[Broken]:
     """Each phase that stands landed has exactly one commit with its trailers, and the journal knows each."""
     trailers = "|".join(f"%(trailers:key={key},valueonly,separator=%x2C)" for key in (RUN, PHASE, UNDO))
     rows = [line.split("|") for line in shop.git("log", f"--format=%H|{trailers}", branch).splitlines()]
@@ -92,7 +92,7 @@ def _commits(shop: Shop, branch: str, events: Told) -> Iterator[Broken]:
         yield Broken("torn", f"phase {phase} of {run} is on {branch} and the journal has no landing of it")
 
 
-def _marks(shop: Shop, branch: str, events: Told) -> Iterator[Broken]:
+def _marks(shop: Shop, branch: str, events: Entries) -> Iterator[Broken]:
     """The plan says done of exactly the phases that stand landed."""
     if shop.address.plan.startswith(("~/", "/")):
         return

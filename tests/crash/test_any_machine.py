@@ -81,7 +81,7 @@ def test_a_machine_that_is_lost_with_its_disk_is_replaced_and_no_kept_attempt_is
     begun = {"1.1": len(machines.events(AttemptBegun)), "1.1v": len(machines.events(VerifierBegun))}
     assert all(begun[name] >= many for name, many in machines.starts().items())
     spent = machines.spent(run)
-    assert (spent.usd, spent.usd_untold) == (2 * COST, sum(begun.values()) - 2)
+    assert (spent.usd, spent.usd_unreported) == (2 * COST, sum(begun.values()) - 2)
 
 
 def test_clones_of_one_remote_are_one_repository_whatever_the_form_of_its_url(machines: Machines) -> None:

@@ -89,4 +89,4 @@ def test_a_machine_that_is_lost_in_the_middle_of_a_push_or_a_fetch_is_replaced(
     begun = {"1.1": len(machines.events(AttemptBegun)), "1.1v": len(machines.events(VerifierBegun))}
     assert all(begun[attempt] >= many for attempt, many in starts.items())
     spent = machines.spent(run)
-    assert (spent.usd, spent.usd_untold) == (2 * COST, sum(begun.values()) - 2)
+    assert (spent.usd, spent.usd_unreported) == (2 * COST, sum(begun.values()) - 2)

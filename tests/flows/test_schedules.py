@@ -23,7 +23,7 @@ from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import history
 from asbuilt.journal.home import Home, open_home
 from asbuilt.journal.ids import LOCAL
-from asbuilt.lifecycle.run.guards import TROUBLE_LIMIT
+from asbuilt.lifecycle.run.guards import TRANSIENT_LIMIT
 from asbuilt.lifecycle.run.retry_times import moment, written
 from tests.journal.conftest import PLAN, postgres, store, where
 
@@ -219,7 +219,7 @@ def test_what_the_runs_of_a_schedule_would_see_is_gone_when_its_run_ends_it(
     if way == "stopped":
         stop(store, run, reason="enough", asker=ANN)
         flow.segment(*run.address[:2], run.run, 1)
-    for _ in range(TROUBLE_LIMIT + 1 if way == "given up" else 0):
+    for _ in range(TRANSIENT_LIMIT + 1 if way == "given up" else 0):
         with store.read() as session:
             (segment,) = runs.open_segments(session, LOCAL)
         flow.lost(segment, "ERROR, boom")

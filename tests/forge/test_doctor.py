@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from asbuilt.cli.commands.doctor.facts import ForgeFacts, Trouble
+from asbuilt.cli.commands.doctor.facts import ErrorFacts, ForgeFacts
 from asbuilt.cli.commands.doctor.page import Row, State, Stops
 from asbuilt.cli.commands.doctor.probes import look_at_forge
 from asbuilt.cli.commands.doctor.rows import judge
@@ -32,12 +32,12 @@ def test_gh_says_whether_it_is_signed_in_and_nobody_is_asked(
     path = room_of(which, tmp_path / "bin")
     found = look_at_forge(shop.root, environ(stub, shop, path), wanted=False)
     assert found is not None
-    assert (found.host, found.trouble) == ("github.localhost", None)
+    assert (found.host, found.error) == ("github.localhost", None)
     assert str(found.version).startswith("2.")
     found = look_at_forge(shop.root, environ(stub, shop, path, signed_in=False), wanted=True)
     assert found is not None
-    assert found.trouble is not None
-    assert found.trouble.what == "gh is not signed in to github.localhost"
+    assert found.error is not None
+    assert found.error.what == "gh is not signed in to github.localhost"
     assert stub.hub.requests == []
 
 
@@ -47,16 +47,16 @@ def test_without_gh_there_is_a_row_only_where_it_is_wanted(tmp_path: Path, stub:
     assert look_at_forge(shop.root, given, wanted=False) is None
     found = look_at_forge(shop.root, given, wanted=True)
     assert found is not None
-    assert found.trouble is not None
-    assert found.trouble.what == "there is no program gh on PATH"
+    assert found.error is not None
+    assert found.error.what == "there is no program gh on PATH"
 
 
 def test_where_no_remote_leads_to_a_forge_there_is_a_row_only_where_it_is_wanted(shop: Shop) -> None:
     assert look_at_forge(shop.root, {}, wanted=False) is None
     found = look_at_forge(shop.root, {}, wanted=True)
     assert found is not None
-    assert found.trouble is not None
-    assert found.trouble.what == "this repository has no remote origin"
+    assert found.error is not None
+    assert found.error.what == "this repository has no remote origin"
     assert look_at_forge(shop.home, {}, wanted=True) is None
 
 
@@ -65,7 +65,7 @@ def test_the_row_is_a_problem_only_where_work_lands_by_pull_request() -> None:
     assert row_of(good) == Row(
         name="forge", state=State.GOOD, lead="gh 2.74.0", said="signed in to github.com", facts=good
     )
-    bad = replace(good, trouble=Trouble(what="not signed in", why="so", next_step="do"))
+    bad = replace(good, error=ErrorFacts(what="not signed in", why="so", next_step="do"))
     assert row_of(bad) == Row(
         name="forge",
         state=State.PROBLEM,

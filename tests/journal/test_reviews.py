@@ -42,7 +42,7 @@ def test_a_text_that_was_put_to_reviewers_meanwhile_is_not_touched_by_a_look_at_
     with store.write() as session:
         reviews.put_off(session, FIRST, until=LONG_AGO)
         reviews.looked(session, FIRST, until=LONG_AGO)
-        reviews.troubled(session, FIRST, failed=LookFailed("no"), until=LONG_AGO)
+        reviews.record_failure(session, FIRST, failed=LookFailed("no"), until=LONG_AGO)
         reviews.close(session, FIRST, why="closed", actor="worker")
         assert reviews.find(session, PLAN) == SECOND
         assert [one.event for one in history(session, PLAN)] == [

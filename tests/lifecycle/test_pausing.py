@@ -99,7 +99,7 @@ def test_a_paused_run_whose_stop_meets_trouble_waits_for_that_and_not_for_a_pers
     trouble = ("trouble.met", {"run": RUN, "what": "no disk", "retry_at": LATER})
     facts = fold(RUN, RunOptions(auto=True), happened([*BEGUN, PAUSE, trouble]))
     facts.stop = "enough"
-    assert next_move(facts, NOW) == Wait(WaitReason.TROUBLE, "trouble: no disk", LATER)
+    assert next_move(facts, NOW) == Wait(WaitReason.TRANSIENT_ERROR, "trouble: no disk", LATER)
 
 
 def test_files_of_an_attempt_that_was_cut_short_are_kept_before_anything_else() -> None:

@@ -70,9 +70,9 @@ def _begun(run: str, number: int, notes: int = 0) -> tuple[str, dict[str, Any]]:
 def test_a_note_goes_to_the_next_attempt_and_to_no_other() -> None:
     started = ("run.started", {"run": "r2", "base": "b", "phases": {"1": []}})
     facts = fold("r2", RunOptions(), happened([NOTED, started, AGAIN]))
-    assert facts.untold == ["Redis 6 is what we run", "no functions"]
+    assert facts.pending_notes == ["Redis 6 is what we run", "no functions"]
     facts = fold("r2", RunOptions(), happened([NOTED, started, _begun("r2", 1, 1), AGAIN]))
-    assert (facts.phases["1"].attempts[0].notes, facts.untold) == (
+    assert (facts.phases["1"].attempts[0].notes, facts.pending_notes) == (
         ("Redis 6 is what we run",),
         ["no functions"],
     )
@@ -84,4 +84,4 @@ def test_a_note_goes_to_the_next_attempt_and_to_no_other() -> None:
 def test_a_note_that_comes_while_an_attempt_begins_is_not_lost() -> None:
     started = ("run.started", {"run": "r2", "base": "b", "phases": {"1": []}})
     facts = fold("r2", RunOptions(), happened([NOTED, started, AGAIN, _begun("r2", 1, 1)]))
-    assert facts.untold == ["no functions"]
+    assert facts.pending_notes == ["no functions"]

@@ -82,7 +82,7 @@ class Essentials(_Staged):
         assert result.verdict is not None
         words = [(entry.item, entry.outcome, entry.why) for entry in result.verdict.entries]
         assert words == [(1, "PASS", "seen"), (2, "FAIL", "no test"), (3, "PASS", "seen")]
-        assert result.verdict.troubles == ()
+        assert result.verdict.problems == ()
 
 
 class InFull(_Staged):

@@ -111,7 +111,7 @@ def test_a_verifier_changes_nothing_and_leaves_its_verdict_by_the_tool(
     result = ended(stage, started_with(stage, brief))
     assert (result.ending, result.says, result.ring) == ("done", "judged", "bwrap")
     assert result.verdict is not None
-    assert (result.verdict.intent, result.verdict.troubles) == (brief.intent, ())
+    assert (result.verdict.intent, result.verdict.problems) == (brief.intent, ())
     words = [(entry.item, entry.outcome) for entry in result.verdict.entries]
     assert words == [(1, "PASS"), (2, "FAIL"), (3, "PASS")]
     assert {path.name for path in stage.workspace.iterdir()} == {".git", "plans"}

@@ -151,7 +151,7 @@ RICH: Final = Account(
                         Number(4, 2, "about", 38, 42, "about 40", 44, "wc -l app.py", text="about 40 lines"),
                     ),
                     agent="claude", began_at="2026-11-14T23:00:00.000Z", ended_at="2026-11-14T23:40:00.000Z",
-                    spent=Spent(0.5, usd_untold=1), notes=("Redis 6 is what we run; *no* functions",),
+                    spent=Spent(0.5, usd_unreported=1), notes=("Redis 6 is what we run; *no* functions",),
                 ),
             ),
             "b" * 40,

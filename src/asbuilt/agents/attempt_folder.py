@@ -186,7 +186,7 @@ def read_shared(file: Path, *, cap: int) -> bytes:
 def verdict_in(out: Path) -> Opinion | None:
     """Return the opinion that an agent wrote to `out/`, as untrusted input; None when there is no file.
 
-    What cannot be parsed is recorded in the opinion's `troubles`, which void it.
+    What cannot be parsed is recorded in the opinion's `problems`, which void it.
     """
     if not (out / FILE).exists() and not (out / FILE).is_symlink():
         return None
@@ -199,8 +199,8 @@ def verdict_in(out: Path) -> Opinion | None:
 def with_verdict(turn: Turn, seat: Seat, emit: Emit) -> Turn:
     """Add to a turn the opinion that its agent wrote, and note what of it cannot be parsed."""
     verdict = verdict_in(seat.out)
-    for trouble in verdict.troubles if verdict else ():
-        emit(Noted(text=trouble))
+    for problem in verdict.problems if verdict else ():
+        emit(Noted(text=problem))
     return replace(turn, verdict=verdict)
 
 

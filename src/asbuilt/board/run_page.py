@@ -11,7 +11,7 @@ from asbuilt.flows.report import Window, account_of
 from asbuilt.flows.run.record import Record
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.queries.overview import RunView, Told, run_view
+from asbuilt.journal.queries.overview import Entries, RunView, run_view
 from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.pages.document import Document, Link, Mark, Paragraph, Point, Points, Section, Table
 from asbuilt.pages.phases import phase_section, state_of
@@ -118,7 +118,7 @@ def worked_on(
 
 
 def _account(
-    reading: Reading, run: Run, facts: ProvingFacts, events: Told, now: str, window: Window
+    reading: Reading, run: Run, facts: ProvingFacts, events: Entries, now: str, window: Window
 ) -> Account:
     record = Record(run=run, store=reading.store, blobs=reading.blobs)
     return account_of(record, facts, events, reading.home.workspaces / run.repo / run.run, now, window=window)
@@ -138,7 +138,7 @@ def _open(view: RunView) -> Iterator[Block]:
         yield Section(("Now",), (Paragraph((f"Waits: {view.waits_for.why}",)),))
 
 
-def _attempts(run: Run, events: Told) -> Iterator[Block]:
+def _attempts(run: Run, events: Entries) -> Iterator[Block]:
     points = []
     for entry in events:
         event = entry.event

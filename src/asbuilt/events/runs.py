@@ -75,7 +75,7 @@ class WaitReason(Enum):
     """The end of the run that a phase is delegated to."""
     LANES = "lanes"
     """The phases that are worked on side by side."""
-    TROUBLE = "trouble"
+    TRANSIENT_ERROR = "trouble"
     """The next retry after a transient error."""
 
 

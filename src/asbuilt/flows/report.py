@@ -29,7 +29,7 @@ from asbuilt.flows.landing.plan_differences import signed_off
 from asbuilt.flows.run.approval import kept_waived, promises_of
 from asbuilt.git.repository import open_repository, plan_branch
 from asbuilt.git.workspace import snapshots
-from asbuilt.journal.queries.overview import Told, events_of, failures_of
+from asbuilt.journal.queries.overview import Entries, events_of, failures_of
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.plan_run.drift import drifted
 from asbuilt.lifecycle.run.facts import PASS, AttemptFacts, PhaseFacts
@@ -85,7 +85,7 @@ _Kind = TypeVar("_Kind", bound="Event")
 class _Gathering:
     """One run's events and blobs, to build its account from."""
 
-    def __init__(self, record: Record, facts: ProvingFacts, events: Told, window: Window | None) -> None:
+    def __init__(self, record: Record, facts: ProvingFacts, events: Entries, window: Window | None) -> None:
         self._record = record
         self._window = window
         self._facts = facts
@@ -281,7 +281,13 @@ def _order(facts: ProvingFacts, delivery: DeliveryFacts, window: Window | None) 
 
 
 def account_of(
-    record: Record, facts: ProvingFacts, events: Told, folder: Path, now: str, *, window: Window | None = None
+    record: Record,
+    facts: ProvingFacts,
+    events: Entries,
+    folder: Path,
+    now: str,
+    *,
+    window: Window | None = None,
 ) -> Account:
     """Gather the facts of a report; `folder` has workspaces, a window needs only its phases' `events`."""
     run, gathering = record.run, _Gathering(record, facts, events, window)

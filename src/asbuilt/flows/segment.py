@@ -11,7 +11,7 @@ from asbuilt.events.runs import ReportWritten, RunParked, RunTakenOver, TroubleM
 from asbuilt.flows.decisions import Plain, comes_next, read_move, recorded, still_waits
 from asbuilt.flows.engine import dbos
 from asbuilt.flows.engine.fence import Fenced, Signals, Superseded
-from asbuilt.flows.engine.transient import retry_at, trouble_in, words_of
+from asbuilt.flows.engine.transient import retry_at, transient_error, words_of
 from asbuilt.flows.notify import NOBODY, Calling, Reach
 from asbuilt.flows.run.accounts import choose, may_start
 from asbuilt.flows.run.record import ACTOR, append_event
@@ -26,7 +26,7 @@ from asbuilt.journal.turns import breakers, landing_line
 from asbuilt.lifecycle.kinds import Facts, fold
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.run.guards import TROUBLE_LIMIT
+from asbuilt.lifecycle.run.guards import TRANSIENT_LIMIT
 from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.lifecycle.run.retry_times import again_at
 
@@ -205,14 +205,14 @@ class Runs:
 
     @staticmethod
     def _retry(session: Session, found: Run, facts: Facts, segment: Segment, why: str) -> None:
-        troubles, lane = facts.chain.troubles, segment.lane
+        errors, lane = facts.chain.transient_errors, segment.lane
         what = f"segment {segment.n} ended early: {why}"[:MAX_REASON]
-        times = f"stopped by transient errors {troubles + 1} times; last: {what}"
-        again = again_at(troubles, session.now)
-        if troubles >= TROUBLE_LIMIT and lane:
+        times = f"stopped by transient errors {errors + 1} times; last: {what}"
+        again = again_at(errors, session.now)
+        if errors >= TRANSIENT_LIMIT and lane:
             if segments.close(session, segment):
                 _joined(session, found, PhaseJoined(phase=lane, state="failed", reason=times), segment.n)
-        elif troubles >= TROUBLE_LIMIT and not _lanes_of(facts):
+        elif errors >= TRANSIENT_LIMIT and not _lanes_of(facts):
             if segments.close(session, segment):
                 end(session, found, "failed", times)
         elif segments.follow(session, segment, due_at=again, why="trouble"):
@@ -235,14 +235,14 @@ class Runs:
             # Nothing was recorded; the next decision ends the run.
             return
         except (AsbuiltError, OSError) as error:
-            trouble = trouble_in(error)
+            transient = transient_error(error)
             refusal = error if isinstance(error, AsbuiltError) else FileDenied.of(error)
-            if trouble is None and refusal is not None and _lanes_of(facts) and phase is None:
-                trouble = words_of(refusal)
+            if transient is None and refusal is not None and _lanes_of(facts) and phase is None:
+                transient = words_of(refusal)
             with fenced.write() as session:
-                if trouble is not None:
-                    again = retry_at(error, facts.chain.troubles, session.now)
-                    what, following = (part[:MAX_REASON] for part in trouble)
+                if transient is not None:
+                    again = retry_at(error, facts.chain.transient_errors, session.now)
+                    what, following = (part[:MAX_REASON] for part in transient)
                     met = TroubleMet(what=what, next=following, retry_at=again, phase=lane or None)
                     append_event(session, found, met, f"trouble/{turn}")
                 elif refusal is not None and phase is not None:

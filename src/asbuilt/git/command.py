@@ -21,7 +21,7 @@ from asbuilt.policy.sandbox.look import settings_environment
 MEGABYTE: Final = 1_000_000
 ENDED: Final = "git was ended by signal"
 """Message for a git that a signal ended; a retry may succeed."""
-_TOLD: Final = 2_000
+_ERROR_CHARS: Final = 2_000
 _LOCKED: Final = re.compile(r"Unable to create '.*\.lock': File exists|could not lock config file")
 _USERS_OWN: Final = ("HOME", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK", "GNUPGHOME", "GPG_TTY", "USER", "LOGNAME")
 
@@ -148,7 +148,7 @@ class Git(Struct, frozen=True, kw_only=True):
                     process.kill()
                     raise
             errors.seek(0)
-            err = errors.read(_TOLD).decode("utf-8", "replace")
+            err = errors.read(_ERROR_CHARS).decode("utf-8", "replace")
         return Said(code=process.returncode, out=out, err=err.strip())
 
     @staticmethod
@@ -247,7 +247,7 @@ def _verb(argv: tuple[str | bytes, ...]) -> str:
 
 
 def _failed(argv: tuple[str | bytes, ...], said: Said) -> GitFailed:
-    message = f"git said: {said.err or said.line[:_TOLD] or 'nothing'}"
+    message = f"git said: {said.err or said.line[:_ERROR_CHARS] or 'nothing'}"
     return GitFailed(
         f"git {_verb(argv)} failed (exit {said.code})",
         why=f"{ENDED} {-said.code}" if said.code < 0 else message,

@@ -157,7 +157,7 @@ def looked(session: Session, review: Review, *, until: str) -> None:
     session.run(f"UPDATE reviews SET {change} WHERE {_SAME}", **named, until=until, now=session.now)
 
 
-def troubled(session: Session, review: Review, *, failed: LookFailed, until: str) -> None:
+def record_failure(session: Session, review: Review, *, failed: LookFailed, until: str) -> None:
     """Record a failed poll, and the time of the next try."""
     change = f"UPDATE reviews SET due_at = :until, troubles = troubles + 1, said = :said WHERE {_SAME}"
     session.run(change, **_named(review), said=encode(failed).decode(), until=until)

@@ -71,7 +71,7 @@ class Opinion(NamedTuple):
     intent: str | None
     """The intent that it claims to judge."""
     entries: tuple[Entry, ...]
-    troubles: tuple[str, ...] = ()
+    problems: tuple[str, ...] = ()
     """What in it could not be parsed."""
     says: str = ""
     answers: tuple[Answer, ...] = ()
@@ -83,11 +83,9 @@ def opinion_from(plain: object) -> Opinion:
     rows = whole.get("items")
     if not isinstance(rows, list):
         return Opinion(None, (), ("the verdict has no list of items",))
-    intent, troubles, says = (whole.get(name) for name in ("intent", "troubles", "says"))
+    intent, stated, says = (whole.get(name) for name in ("intent", "troubles", "says"))
     entries: list[Entry] = []
-    problems = (
-        [trouble for trouble in troubles if isinstance(trouble, str)] if isinstance(troubles, list) else []
-    )
+    problems = [problem for problem in stated if isinstance(problem, str)] if isinstance(stated, list) else []
     for number, row in enumerate(rows, 1):
         entry = _entry(row, problems)
         if entry is None:
@@ -139,7 +137,7 @@ def plain_opinion(opinion: Opinion) -> dict[str, Any]:
             entry._asdict() | {"evidence": [_plain(citation) for citation in entry.evidence]}
             for entry in opinion.entries
         ],
-        "troubles": list(opinion.troubles),
+        "troubles": list(opinion.problems),
         "says": opinion.says,
         **({"answers": answers} if answers else {}),
     }

@@ -157,7 +157,7 @@ def _faults(items: int, opinion: Opinion | None, held: Held) -> Iterator[str]:
     if opinion.intent != held.intent:
         subject = f"for another intent, {opinion.intent}" if opinion.intent else "for no intent"
         yield f"it is {subject}; this phase's is {held.intent}"
-    yield from opinion.troubles[:_NAMED]
+    yield from opinion.problems[:_NAMED]
     extra = sorted({entry.item for entry in opinion.entries if not 1 <= entry.item <= items})
     if extra:
         yield f"it judges item {', '.join(map(str, extra[:_NAMED]))}, and the phase has {items}"

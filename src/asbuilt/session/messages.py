@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 _ITEM_WIDTH: Final = 70
 _NOTES_NAMED: Final = 3
-_ITEMS_TOLD: Final = 20
+_MOST_ITEMS: Final = 20
 _NOTE: Final = "a note (`asbuilt session note add NAME`)"
 COMES_FIRST: Final = (
     "The user's message comes first: where it asks for something else, do that and leave the plan."
@@ -85,7 +85,7 @@ def full_while_planning(percent: int, plan: PlanFacts | None) -> str:
 def progress(plan: PlanFacts) -> str:
     """Report a plan's progress with its open items, at most 20."""
     rows = [f"asbuilt: {plan.name} ({plan.shown}): {standing(plan)}."]
-    return "\n".join([*rows, *(f"- {quoted(item)}" for item in plan.open[:_ITEMS_TOLD])])
+    return "\n".join([*rows, *(f"- {quoted(item)}" for item in plan.open[:_MOST_ITEMS])])
 
 
 def reload_line(plan: PlanFacts) -> str:

@@ -19,7 +19,7 @@ ASKED = Approval(
 REVIEW = Review(
     "local", "shop", "plans/hey.md", "r1", 7, "https://forge/7", 1, "a" * 40, Terms((), "main", 30), due_at=AT
 )
-TROUBLE = "no login Why: gh said so. Next: gh auth."
+TRANSIENT_ERROR = "no login Why: gh said so. Next: gh auth."
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ TROUBLE = "no login Why: gh said so. Next: gh auth."
         (REVIEW, "In review: https://forge/7, not polled yet."),
         (REVIEW._replace(looked_at=AT), "In review: https://forge/7, polled 4m ago."),
         (
-            REVIEW._replace(looked_at=AT, said=TROUBLE),
+            REVIEW._replace(looked_at=AT, said=TRANSIENT_ERROR),
             "In review: https://forge/7, polled 4m ago. The last poll failed: no login. gh auth.",
         ),
         (

@@ -18,7 +18,7 @@ from asbuilt.errors import (
 )
 from asbuilt.events.options import RunOptions
 from asbuilt.events.runs import RunEnded, TroubleMet
-from asbuilt.flows.engine.transient import Said, retry_at, trouble_in
+from asbuilt.flows.engine.transient import ErrorText, retry_at, transient_error
 from asbuilt.flows.kinds import Performer
 from asbuilt.flows.segment import Runs
 from asbuilt.journal import claims, runs
@@ -26,7 +26,7 @@ from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import history
 from asbuilt.journal.home import open_home
 from asbuilt.journal.ids import LOCAL, Address, new_id
-from asbuilt.lifecycle.run.guards import TROUBLE_LIMIT
+from asbuilt.lifecycle.run.guards import TRANSIENT_LIMIT
 from tests.journal.conftest import postgres, store, where
 
 if TYPE_CHECKING:
@@ -45,16 +45,17 @@ def _said(kind: type[AsbuiltError], why: str = "so") -> AsbuiltError:
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (_said(StoreFailed), Said("what. Why: so.", "next")),
-        (_said(HostFailed), Said("what. Why: so.", "next")),
-        (_said(RepositoryBusy), Said("what. Why: so.", "next")),
+        (_said(StoreFailed), ErrorText("what. Why: so.", "next")),
+        (_said(HostFailed), ErrorText("what. Why: so.", "next")),
+        (_said(RepositoryBusy), ErrorText("what. Why: so.", "next")),
         (_said(GitFailed, "git said: No space left on device"),
-         Said("what. Why: git said: No space left on device.", "next")),
+         ErrorText("what. Why: git said: No space left on device.", "next")),
         (_said(GitFailed, "git was ended by signal 9"),
-         Said("what. Why: git was ended by signal 9.", "next")),
-        (OSError(errno.ENOSPC, "No space left on device", "blobs"), Said("No space left on device: blobs")),
+         ErrorText("what. Why: git was ended by signal 9.", "next")),
+        (OSError(errno.ENOSPC, "No space left on device", "blobs"),
+         ErrorText("No space left on device: blobs")),
         (_said(GitFailed, "git said: couldn't write 'refs/x.lock'"),
-         Said("what. Why: git said: couldn't write 'refs/x.lock'.", "next")),
+         ErrorText("what. Why: git said: couldn't write 'refs/x.lock'.", "next")),
         (_said(GitFailed, "git said: unable to write file x: Permission denied"), None),
         (_said(GitFailed, "git said: not a commit"), None),
         (_said(GateStopped), None),
@@ -62,9 +63,9 @@ def _said(kind: type[AsbuiltError], why: str = "so") -> AsbuiltError:
     ],
 )  # fmt: skip
 def test_what_may_pass_is_waited_for_and_nothing_else(
-    error: AsbuiltError | OSError, words: Said | None
+    error: AsbuiltError | OSError, words: ErrorText | None
 ) -> None:
-    assert trouble_in(error) == words
+    assert transient_error(error) == words
 
 
 def _runs(home: Path, store: Store) -> Runs:
@@ -84,7 +85,7 @@ def test_a_segment_that_is_lost_is_followed_by_the_next_until_the_run_is_given_u
         runs.request(session, PLAN, run=run, slug="plan", options=RunOptions(), actor="you")
         claims.acquire(session, PLAN, run=run, mode="phase", host="here", actor="you")
     waits = []
-    for n in range(1, TROUBLE_LIMIT + 2):
+    for n in range(1, TRANSIENT_LIMIT + 2):
         with store.read() as session:
             (segment,) = runs.open_segments(session, LOCAL)
         assert segment.n == n
@@ -98,11 +99,11 @@ def test_a_segment_that_is_lost_is_followed_by_the_next_until_the_run_is_given_u
         assert (found.state, found.is_over, claims.find(session, PLAN)) == ("failed", True, None)
         told = [one.event for one in history(session, PLAN)]
     *troubles, ended = (event for event in told if isinstance(event, TroubleMet | RunEnded))
-    assert waits == ["start", *["trouble"] * TROUBLE_LIMIT]
+    assert waits == ["start", *["trouble"] * TRANSIENT_LIMIT]
     assert isinstance(ended, RunEnded)
     assert ended.reason == "stopped by transient errors 11 times; last: segment 11 ended early: ERROR, boom"
     retries = [event.retry_at or "" for event in troubles if isinstance(event, TroubleMet)]
-    assert len(retries) == len(troubles) == TROUBLE_LIMIT
+    assert len(retries) == len(troubles) == TRANSIENT_LIMIT
     assert retries == sorted(retries)
 
 

@@ -15,7 +15,7 @@ from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.run.guards import TROUBLE_LIMIT
+from asbuilt.lifecycle.run.guards import TRANSIENT_LIMIT
 from asbuilt.lifecycle.run.moves import End, Move
 from asbuilt.proof.projects.model import Detected, Given, NoTests, Suite, Unknown
 from asbuilt.proof.projects.recorded import written
@@ -326,8 +326,8 @@ def test_a_run_that_is_stopped_and_cannot_keep_its_files_tries_again_later_and_n
         return next_move(facts, now)
 
     keep = moves.Keep("1", 1)
-    wait = moves.Wait(WaitReason.TROUBLE, "trouble: No space left on device", LATER)
-    limit = TROUBLE_LIMIT
+    wait = moves.Wait(WaitReason.TRANSIENT_ERROR, "trouble: No space left on device", LATER)
+    limit = TRANSIENT_LIMIT
     over = End("failed", f"stopped by transient errors {limit + 1} times; last: No space left on device")
     assert [after(0, NOW), after(1, NOW), after(1, LATER), after(limit + 1, LATER)] == [
         keep,
@@ -345,11 +345,13 @@ def test_trouble_is_waited_out_and_counted_although_somebody_was_told_of_it() ->
     )
     called = ("attention.called", {"run": RUN, "way": "desktop", "about": "run.parked"})
     told = [met, parked, called]
-    often = TROUBLE_LIMIT + 1
+    often = TRANSIENT_LIMIT + 1
     once, given_up = (
         fold(RUN, RunOptions(), happened([*VERIFIED[:6], *told * times])) for times in (1, often)
     )
-    assert next_move(once, NOW) == moves.Wait(WaitReason.TROUBLE, "trouble: No space left on device", LATER)
+    assert next_move(once, NOW) == moves.Wait(
+        WaitReason.TRANSIENT_ERROR, "trouble: No space left on device", LATER
+    )
     over = End("failed", f"stopped by transient errors {often} times; last: No space left on device")
     assert next_move(given_up, LATER) == over
 
@@ -377,5 +379,5 @@ def test_an_attempt_whose_files_are_lost_with_their_worker_is_begun_again_in_ano
     assert (
         after(trouble, moved)[1]
         == after(trouble)[1]
-        == moves.Wait(WaitReason.TROUBLE, "trouble: no disk", LATER)
+        == moves.Wait(WaitReason.TRANSIENT_ERROR, "trouble: no disk", LATER)
     )

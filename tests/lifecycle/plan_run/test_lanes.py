@@ -142,7 +142,7 @@ def test_a_run_works_while_one_of_its_lanes_does() -> None:
 
 def test_a_transient_error_delays_the_lane_that_met_it() -> None:
     facts = _day((10, "trouble.met", {"what": "the disk is full", "retry_at": _at(30), "phase": "1"}))
-    assert {name: chain.troubles for name, chain in facts.chains.items()} == {"": 0, "1": 1, "2": 0}
+    assert {name: chain.transient_errors for name, chain in facts.chains.items()} == {"": 0, "1": 1, "2": 0}
     beside = _day(
         (10, "trouble.met", {"what": "the disk is full", "retry_at": _at(30), "phase": "1"}),
         (11, "phase.begun", {"phase": "2"}),

@@ -228,7 +228,7 @@ def test_what_an_agent_did_not_tell_is_unknown_and_never_nothing() -> None:
     assert (told.words, told.brief) == ("$1.25", "$1.25")
     assert (untold.words, untold.brief, untold.plain["usd"]) == ("an unknown cost", "unknown", None)
     both = total([told, untold, half])
-    assert both == Spent(1.75, 10, usd_untold=1, tokens_untold=2)
+    assert both == Spent(1.75, 10, usd_unreported=1, tokens_unreported=2)
     assert (both.words, both.brief, both.plain["usd"]) == ("at least $1.75", "$1.75+", 1.75)
     nothing = used(0.0, 0)
     assert (nothing.words, nothing.brief, nothing.plain["usd"], total([])) == ("$0.00", "", 0.0, Spent())

@@ -23,7 +23,10 @@ WORKING: Events = [
     ("baseline.done", {"run": RUN, "outcome": "PASS"}),
     ("phase.begun", {"run": RUN, "phase": "1", "at": AT}),
 ]
-TROUBLE = ("trouble.met", {"run": RUN, "what": "over the limit of the disk", "retry_at": LATER, "at": AT})
+TRANSIENT_ERROR = (
+    "trouble.met",
+    {"run": RUN, "what": "over the limit of the disk", "retry_at": LATER, "at": AT},
+)
 LIMITED: Events = [
     ("attempt.begun", {"run": RUN, "phase": "1", "number": 1, "role": "implement"}),
     ("attempt.ended", {"run": RUN, "phase": "1", "number": 1, "ending": "limited", "resets_at": LATER}),
@@ -34,7 +37,7 @@ LIMITED: Events = [
 @pytest.mark.parametrize(
     ("events", "told"),
     [
-        ([TROUBLE], WaitsFor("time", "1", AT, LATER, "trouble: over the limit of the disk")),
+        ([TRANSIENT_ERROR], WaitsFor("time", "1", AT, LATER, "trouble: over the limit of the disk")),
         (LIMITED, WaitsFor("limit", "1", AT, LATER, "a limit")),
     ],
 )
@@ -45,16 +48,16 @@ def test_what_goes_on_by_itself_is_told_with_its_reason_and_when(events: Events,
 
 
 def test_a_phase_whose_run_met_trouble_is_parked() -> None:
-    assert progress(fold(RUN, RunOptions(), happened([*WORKING, TROUBLE])), NOW) == [
+    assert progress(fold(RUN, RunOptions(), happened([*WORKING, TRANSIENT_ERROR])), NOW) == [
         PhaseProgress("1", "", "parked", AT)
     ]
 
 
 def test_whoever_asks_a_run_to_go_on_ends_its_wait_after_trouble() -> None:
     hastened = ("run.hastened", {"run": RUN})
-    assert waits_for(fold(RUN, RunOptions(), happened([*WORKING, TROUBLE, hastened])), NOW) == WaitsFor(
-        "agent", "1", attempt="1"
-    )
+    assert waits_for(
+        fold(RUN, RunOptions(), happened([*WORKING, TRANSIENT_ERROR, hastened])), NOW
+    ) == WaitsFor("agent", "1", attempt="1")
 
 
 def test_what_an_attempt_cost_is_counted_once_however_often_it_was_started() -> None:

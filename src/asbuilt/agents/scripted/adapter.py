@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 _PLAY: Final = Path(__file__).resolve().with_name("play.py")
 _LINE_CAP: Final = 1 << 20
-_TOLD: Final = ("phase", "items", "intent", "changed", "removed", "shown")
+_SENT: Final = ("phase", "items", "intent", "changed", "removed", "shown")
 """Fields of the brief that the player needs for a verdict."""
 NOTHING: Final = "The script has nothing for this; nothing was changed."
 Act = dict[str, Any]
@@ -114,7 +114,7 @@ class Scripted:
             return Turn(ending="failed", reason=f"{error.what} {error.why}")
         process = await self._seat.spawn((sys.executable, "-I", "-S", str(_PLAY), str(self._seat.out)))
         state = _TurnState()
-        await send(process, {"acts": acts, **{name: getattr(brief, name) for name in _TOLD}})
+        await send(process, {"acts": acts, **{name: getattr(brief, name) for name in _SENT}})
         await self._listen(process, state, gate, emit)
         return self._turn(await process.wait(), state, emit)
 

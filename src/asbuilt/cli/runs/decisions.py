@@ -199,7 +199,7 @@ def _edited_here(door: Door, site: Site, asked: Approval) -> Approval:
     return now
 
 
-class Told(NamedTuple):
+class Outcome(NamedTuple):
     """The result of an answer in rows, and the next command to type."""
 
     rows: list[str]
@@ -215,18 +215,18 @@ class Told(NamedTuple):
             next_command(door, self.command)
 
 
-def result_of(site: Site, given: Given, pen: Pen) -> Told:
+def result_of(site: Site, given: Given, pen: Pen) -> Outcome:
     """Return the result of an answer: it counts, or what holds instead."""
     asked = given.asked
     if not given.counts and asked.answer == REVISED:
         return _overtaken(site, asked, pen)
     if not given.counts and asked.answer == WITHDRAWN:
         gone = f"{asked.name} was withdrawn: its authoring is over. Nothing was answered."
-        return Told([printable(gone)], "" if site.lead else f"asbuilt run {slug_of(asked)}")
+        return Outcome([printable(gone)], "" if site.lead else f"asbuilt run {slug_of(asked)}")
     status = "asbuilt approve --all" if site.lead else f"asbuilt status {slug_of(asked)}"
     if not given.counts:
         said = f"{asked.name} was already answered: {asked.answer}, by {asked.answered_by}."
-        return Told([printable(said)], status)
+        return Outcome([printable(said)], status)
     if asked.kind == "plan" and asked.answer == "yes":
         return _approved(site, asked, pen)
     if asked.kind == "plan" and (run := site.found(asked.run)) and run.options.kind == "author":
@@ -234,12 +234,12 @@ def result_of(site: Site, given: Given, pen: Pen) -> Told:
     if asked.kind == "question" and asked.answer == "yes":
         said = answer_to(asked.question, "yes", asked.note or "").partition("\n")[2]
         command = "" if site.lead else f"asbuilt watch {slug_of(asked)}"
-        return Told(pen.hanging("", f"{asked.name}: {said}. {asked.gist}", commands=False), command)
+        return Outcome(pen.hanging("", f"{asked.name}: {said}. {asked.gist}", commands=False), command)
     follow = status if site.lead or asked.answer == "no" else f"asbuilt watch {slug_of(asked)}"
-    return Told(pen.hanging("", f"{asked.name}: {asked.answer}. {asked.gist}", commands=False), follow)
+    return Outcome(pen.hanging("", f"{asked.name}: {asked.answer}. {asked.gist}", commands=False), follow)
 
 
-def _overtaken(site: Site, asked: Approval, pen: Pen) -> Told:
+def _overtaken(site: Site, asked: Approval, pen: Pen) -> Outcome:
     """Show the changes since the text that was answered, because a newer revision exists."""
     draft, known = draft_of(site, asked), _drafts(site, asked)
     newest, question = known.newest or draft.revision, known.asked
@@ -250,20 +250,20 @@ def _overtaken(site: Site, asked: Approval, pen: Pen) -> Told:
     now = read(site.journal.blobs.get(newest.text))
     rows = change_rows(pen, changes(draft.plan.source.lines, now.source.lines))
     command = f"asbuilt approve show {site.lead}{question.name}" if question else "asbuilt approve"
-    return Told([*pen.hanging("", said, commands=False), *rows], command)
+    return Outcome([*pen.hanging("", said, commands=False), *rows], command)
 
 
-def _declined(site: Site, asked: Approval) -> Told:
+def _declined(site: Site, asked: Approval) -> Outcome:
     """Describe what a no to a draft starts. Another repository's run is not followed from here."""
     command = "" if site.lead else f"asbuilt watch {slug_of(asked)}"
     if (asked.note or "").strip():
-        return Told([f"{asked.name}: no. The author gets your reason and submits a new draft."], command)
+        return Outcome([f"{asked.name}: no. The author gets your reason and submits a new draft."], command)
     if any(question.name == asked.name and question.is_again for question in _drafts(site, asked).questions):
-        return Told([f"{asked.name}: no, again without a reason. The authoring ends; the draft is kept."])
-    return Told([f"{asked.name}: no. You will be asked again what to change."], command)
+        return Outcome([f"{asked.name}: no, again without a reason. The authoring ends; the draft is kept."])
+    return Outcome([f"{asked.name}: no. You will be asked again what to change."], command)
 
 
-def _approved(site: Site, asked: Approval, pen: Pen) -> Told:
+def _approved(site: Site, asked: Approval, pen: Pen) -> Outcome:
     draft, known = draft_of(site, asked), _drafts(site, asked)
     approved = known.covering(draft.revision.intent)
     heading = approved.heading if approved else ""
@@ -274,7 +274,7 @@ def _approved(site: Site, asked: Approval, pen: Pen) -> Told:
         rows += pen.hanging("  ", f"Phases {listed(wave)} do not need each other.", commands=False)
     # In another repository, its own users run the plan.
     slug = slug_of(asked)
-    return Told(rows) if site.lead else Told(rows, f"asbuilt run {slug}", starts=slug)
+    return Outcome(rows) if site.lead else Outcome(rows, f"asbuilt run {slug}", starts=slug)
 
 
 def _where(site: Site, asked: Approval) -> str:

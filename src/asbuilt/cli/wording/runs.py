@@ -25,7 +25,7 @@ def _value(value: object) -> str:
 
 def _parked(event: runs.RunParked) -> Words:
     # A transient error has its own line: TroubleMet. Lanes have the lines of their phases.
-    is_news = event.reason not in (runs.WaitReason.TROUBLE, runs.WaitReason.LANES)
+    is_news = event.reason not in (runs.WaitReason.TRANSIENT_ERROR, runs.WaitReason.LANES)
     return "PARKED", why_parked(event) + (f", until {event.until}" if event.until else ""), is_news
 
 

@@ -19,11 +19,11 @@ from asbuilt.flows.run.drift import record_drift
 from asbuilt.flows.run.environment import kept_for
 from asbuilt.flows.verification.judge import (
     Exhibits,
-    Matter,
+    Subject,
     all_exhibits,
-    all_matter,
-    phase_matter,
-    repair_matter,
+    phase_subject,
+    plan_subject,
+    repair_subject,
 )
 from asbuilt.git.workspace.workspaces import written_in
 from asbuilt.lifecycle.pull_request.facts import REPAIRS
@@ -49,14 +49,14 @@ if TYPE_CHECKING:
     from asbuilt.proof.opinion import Opinion
     from asbuilt.proof.verdict import Verdict
 
-_TOLD: Final = 500
+_MOST_PATHS: Final = 500
 """Most file names in a verifier's brief; its workspace has the whole diff."""
 _UNSEEN: Final = 50
 """Most places of new code in a verifier's brief that no test runs or notices."""
 
 
 class _Verifying(NamedTuple):
-    matter: Matter
+    subject: Subject
     exhibits: Exhibits
     name: str
     """The verifier's address below the run: `2a.1v`, a tester's `2a.1t`."""
@@ -89,15 +89,15 @@ class Working:
             start = known.starts + 1
         key = f"{move.phase}/{move.number}"
         role: Role = "fix" if move.role == "fix" else "implement"
-        notes = tuple(facts.untold) if known is None else known.notes
+        notes = tuple(facts.pending_notes) if known is None else known.notes
         begun = evolve(_begun(record, move), notes=len(notes) if known is None else 0)
         record.append(evolve(begun, before=around.keep() if around else None), f"{key}/begun/{start}")
-        matter = (
-            repair_matter(record, facts.pending, move.phase)
+        subject = (
+            repair_subject(record, facts.pending, move.phase)
             if move.phase in REPAIRS
-            else phase_matter(record, move.phase)
+            else phase_subject(record, move.phase)
         )
-        brief = brief_for(record, matter, workspace, facts, attempt=attempt, role=role)
+        brief = brief_for(record, subject, workspace, facts, attempt=attempt, role=role)
         given = self._given(record, brief.program.kind)
         brief = replace(brief, failures=move.failures, notes=notes, **given)
         after = 0 if known is None else known.ended_start
@@ -162,7 +162,7 @@ class Working:
         )
         self._begin_verifier(record, begun, f"{phase.id}/{name}", f"{phase.id}.{name}", judged)
         exhibits = Exhibits(record, repository, phase, number)
-        verifying = _Verifying(phase_matter(record, phase.id), exhibits, f"{phase.id}.{name}", role)
+        verifying = _Verifying(phase_subject(record, phase.id), exhibits, f"{phase.id}.{name}", role)
         brief, ended = self._verify(
             record, repository, workspace, facts, verifying, judged.verifier_ended_start
         )
@@ -197,7 +197,7 @@ class Working:
         whole, name = facts.whole, f"1v{_again(facts.whole)}"
         self._begin_verifier(record, TogetherJudging(), f"together/{name}", f"{WHOLE}.{name}", whole)
         exhibits = all_exhibits(record, repository, facts.pending)
-        verifying = _Verifying(all_matter(record, facts.pending), exhibits, f"{WHOLE}.{name}")
+        verifying = _Verifying(plan_subject(record, facts.pending), exhibits, f"{WHOLE}.{name}")
         brief, ended = self._verify(
             record, repository, workspace, facts, verifying, whole.verifier_ended_start
         )
@@ -230,12 +230,12 @@ class Working:
         """Run a verifier, with the names of everything that it can cite in its brief."""
         exhibits = verifying.exhibits
         attempt = f"{record.run.run}.{verifying.name}"
-        brief = brief_for(record, verifying.matter, workspace, facts, attempt=attempt, role=verifying.role)
+        brief = brief_for(record, verifying.subject, workspace, facts, attempt=attempt, role=verifying.role)
         brief = replace(
             brief,
             base=exhibits.base,
-            changed=tuple(sorted(exhibits.changed)[:_TOLD]),
-            removed=tuple(sorted(exhibits.removed)[:_TOLD]),
+            changed=tuple(sorted(exhibits.changed)[:_MOST_PATHS]),
+            removed=tuple(sorted(exhibits.removed)[:_MOST_PATHS]),
             shown=tuple(evidence.name for evidence in exhibits.evidence if evidence.outcome == "PASS"),
             unseen=tuple(dict.fromkeys(place for evidence in exhibits.evidence for place in evidence.unseen))[
                 :_UNSEEN
@@ -270,12 +270,12 @@ def _again(judged: AttemptFacts) -> str:
 
 
 def _weighed(record: Record, verifying: _Verifying, ended: Result) -> Weighed:
-    matter, exhibits = verifying.matter, verifying.exhibits
+    subject, exhibits = verifying.subject, verifying.exhibits
     opinion = _opinion(ended)
-    waivers = waivers_of(record, matter.intent, range(1, len(matter.promises) + 1))
-    waivers = {**exhibits.accepted(matter.intent), **waivers}
-    held = exhibits.held(matter.intent, opinion)
-    return weigh(matter.promises, opinion, held, exhibits.numbers, waivers=waivers)
+    waivers = waivers_of(record, subject.intent, range(1, len(subject.promises) + 1))
+    waivers = {**exhibits.accepted(subject.intent), **waivers}
+    held = exhibits.held(subject.intent, opinion)
+    return weigh(subject.promises, opinion, held, exhibits.numbers, waivers=waivers)
 
 
 def _opinion(ended: Result) -> Opinion | None:

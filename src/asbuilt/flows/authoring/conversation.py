@@ -67,7 +67,7 @@ First scan a few files, write a skeleton of the plan there and ask the first que
 update the file at once, ask. Ask with AskUserQuestion, at most three related questions together, and nothing
 that the code answers. You may end a turn to talk. When the plan is complete, end your turn with {promise}:
 asbuilt then judges the file."""
-Told = tuple[tuple[str, str], ...]
+NamedTexts = tuple[tuple[str, str], ...]
 """Named blocks of text that others wrote."""
 _DRAFTED: Final = partial(StageJudged, phase=str(Stage.DRAFT), number=0)
 
@@ -183,7 +183,7 @@ class Conversing:
         return Staging(self._record, facts, files_of(self._repository, facts.base or ""))
 
 
-def asked_of(record: Record, staging: Staging, *, file: str = "") -> tuple[str, Told]:
+def asked_of(record: Record, staging: Staging, *, file: str = "") -> tuple[str, NamedTexts]:
     """Return our instructions for the stage, and the blocks of others; an interview grows `file`."""
     session = staging.session
     move = stage_machine.next_move(session, staging.around(_remembered(record)))

@@ -129,7 +129,7 @@ class Reviews:
                 )
             with self._store.write() as session:
                 again = retry_at(error, review.troubles, session.now)
-                reviews.troubled(session, review, failed=failed, until=again)
+                reviews.record_failure(session, review, failed=failed, until=again)
             return
         self._take(result, asked)
 

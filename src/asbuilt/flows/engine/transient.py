@@ -31,14 +31,14 @@ _CAUSELESS: Final = ("couldn't write", "could not write", "unable to write")
 _FORBIDDEN: Final = ("Permission denied", "Read-only file system", "Operation not permitted")
 
 
-class Said(NamedTuple):
+class ErrorText(NamedTuple):
     """A failure as text: what happened and why, and what the user can do."""
 
     reason: str
     next_step: str = ""
 
 
-def trouble_in(error: AsbuiltError | OSError) -> Said | None:
+def transient_error(error: AsbuiltError | OSError) -> ErrorText | None:
     """Describe a transient error of store, forge, disk or machine; None if a retry cannot help."""
     match error:
         case StoreFailed() | HostFailed() | RepositoryBusy() | ForgeBusy():
@@ -46,29 +46,29 @@ def trouble_in(error: AsbuiltError | OSError) -> Said | None:
         case GitFailed() if may_pass(error.why):
             return words_of(error)
         case OSError() if error.errno in _PASSING:
-            return Said(f"{error.strerror}: {error.filename or 'no file is named'}")
+            return ErrorText(f"{error.strerror}: {error.filename or 'no file is named'}")
         case _:
             return None
 
 
-def retry_at(error: AsbuiltError | OSError, troubles: int, now: str) -> str:
+def retry_at(error: AsbuiltError | OSError, errors: int, now: str) -> str:
     """Return when to retry; not before the time that the forge gave, if it gave one (at most 3 hours)."""
-    again = again_at(troubles, now)
+    again = again_at(errors, now)
     if isinstance(error, ForgeBusy) and error.again_s is not None:
         return max(again, seconds_after(now, min(error.again_s, _LONGEST_S)))
     return again
 
 
-def may_pass(said: str) -> bool:
+def may_pass(message: str) -> bool:
     """Return whether git's message is about the disk or the machine, not the repository."""
-    is_causeless = any(words in said for words in _CAUSELESS) and not any(w in said for w in _FORBIDDEN)
-    return is_causeless or any(words in said for words in _PASSING_WORDS)
+    is_causeless = any(words in message for words in _CAUSELESS) and not any(w in message for w in _FORBIDDEN)
+    return is_causeless or any(words in message for words in _PASSING_WORDS)
 
 
-def words_of(error: AsbuiltError) -> Said:
+def words_of(error: AsbuiltError) -> ErrorText:
     """Return an error as one line, and its next step."""
     what, why = (_closed(shortened(part, _PART)) for part in (error.what, error.why))
-    return Said(f"{what} Why: {why}", error.next_step)
+    return ErrorText(f"{what} Why: {why}", error.next_step)
 
 
 def _closed(sentence: str) -> str:

@@ -13,7 +13,7 @@ from asbuilt.events.landings import (
     LandingRefused,
     LandingUnsigned,
 )
-from asbuilt.flows.engine.transient import may_pass, trouble_in
+from asbuilt.flows.engine.transient import may_pass, transient_error
 from asbuilt.git.landing import candidates
 from asbuilt.git.landing import land as landing
 from asbuilt.git.landing.checkout import Settled
@@ -75,7 +75,7 @@ def built(build: Callable[[bool], _Built], *, sign: bool, append: Callable[[Even
         try:
             return build(True)
         except GitFailed as error:
-            if trouble_in(error) is not None:
+            if transient_error(error) is not None:
                 raise
             append(LandingUnsigned(why=shortened(error.why, _WHY)), "unsigned")
     return build(False)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.undo import UndoFacts
 
 _NAMED: Final = 5
-_TOLD: Final = 500
+_WHAT_CHARS: Final = 500
 
 
 class Picks(Struct, frozen=True):
@@ -98,7 +98,7 @@ class Picks(Struct, frozen=True):
         failures = self._failures(candidate)
         if not failures:
             return None
-        self.record.append(LandingRetried(what=failures[0][:_TOLD]), f"retried/{candidate.tip[:12]}")
+        self.record.append(LandingRetried(what=failures[0][:_WHAT_CHARS]), f"retried/{candidate.tip[:12]}")
         failures = self._failures(candidate)
         return self._red(candidate, failures) if failures else None
 

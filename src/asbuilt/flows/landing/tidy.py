@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.errors import ForgeBusy, ForgeFailed, GitFailed, NotLanded
 from asbuilt.events.landings import LandingTidied
 from asbuilt.events.pulls import IssuesTelling, IssuesTold
-from asbuilt.flows.engine.transient import trouble_in
+from asbuilt.flows.engine.transient import transient_error
 from asbuilt.flows.run.record import ACTOR
 from asbuilt.git import locks
 from asbuilt.git.landing import candidates
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.run.record import Record
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 
-_TOLD: Final = 5
+_MOST_KEPT: Final = 5
 _WHY: Final = 160
 _TRIES: Final = 3
 """Tries on a forge that does not answer, for a landing that needs no forge."""
@@ -48,13 +48,15 @@ def tidy(record: Record, repository: Repository, facts: DeliveryFacts, root: Pat
             workspaces.remove(repository, leftover.workspace)
         except (NotLanded, GitFailed) as error:
             # Retry transient errors: given up here, the workspace would stay forever.
-            if trouble_in(error) is not None:
+            if transient_error(error) is not None:
                 raise
             kept.append(f"{leftover.run}/{leftover.lane}: {error.what}"[:_WHY])
     record.hold()
     branch = _drop_branch(record, repository, facts)
     candidates.let_go(repository, record.run.run)
-    record.append(LandingTidied(branch=branch, kept=tuple(kept[:_TOLD]), kept_in_all=len(kept)), "tidied")
+    record.append(
+        LandingTidied(branch=branch, kept=tuple(kept[:_MOST_KEPT]), kept_in_all=len(kept)), "tidied"
+    )
 
 
 def _over(record: Record, names: set[str]) -> set[str]:
@@ -91,7 +93,7 @@ def close_issues(context: Context, facts: DeliveryFacts) -> None:
         try:
             _close(context, facts, number)
         except ForgeFailed as error:
-            if isinstance(error, ForgeBusy) and (facts.way == "pr" or facts.chain.troubles < _TRIES):
+            if isinstance(error, ForgeBusy) and (facts.way == "pr" or facts.chain.transient_errors < _TRIES):
                 raise
             failed.append(shortened(f"#{number} is not closed: {error.what}", _WORDS))
     record.append(IssuesTold(numbers=numbers, failed=tuple(failed[:_NAMED])), "issues/told")

@@ -22,7 +22,7 @@ from asbuilt.git import commits
 from asbuilt.git.landing import candidates
 from asbuilt.git.repository import Repository, plan_branch
 from asbuilt.journal.events import shortened
-from asbuilt.journal.queries.overview import Told, events_of
+from asbuilt.journal.queries.overview import Entries, events_of
 from asbuilt.lifecycle.pull_request.forge import BranchMoved, Checks, NotMerged, Pull
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.status.standing import fold_plan
@@ -250,7 +250,7 @@ class Pulls:
         """Return what all runs of the plan did to its pull request."""
         return known_of(self._events())
 
-    def _events(self) -> Told:
+    def _events(self) -> Entries:
         with self._record.store.read() as session:
             return events_of(session, self._record.blobs, self._run.address)
 

@@ -22,7 +22,7 @@ from asbuilt.ports import JUDGES, Brief, Opened, Program, Role, Workspace
 if TYPE_CHECKING:
     from asbuilt.events.options import RunOptions
     from asbuilt.flows.run.record import Record
-    from asbuilt.flows.verification.judge import Matter
+    from asbuilt.flows.verification.judge import Subject
     from asbuilt.lifecycle.run.facts import RunFacts
 
 _LEAST_S: Final = 60
@@ -83,26 +83,26 @@ def planner_brief(  # noqa: PLR0913 - a planner has these parts
 
 
 def brief_for(
-    record: Record, matter: Matter, workspace: Workspace, facts: RunFacts, *, attempt: str, role: Role
+    record: Record, subject: Subject, workspace: Workspace, facts: RunFacts, *, attempt: str, role: Role
 ) -> Brief:
     """Return the brief of one attempt; its budget is what the run has left."""
-    run, blocks = record.run, _groups(matter) if role == "implement" else ()
+    run, blocks = record.run, _groups(subject) if role == "implement" else ()
     brief = planner_brief(
         record,
         workspace,
         facts,
         attempt=attempt,
         role=role,
-        phase=matter.id,
-        title=matter.title,
+        phase=subject.id,
+        title=subject.title,
         context=blocks,
     )
     return replace(
         brief,
         writable=role not in JUDGES,
-        text=matter.text,
-        intent=matter.intent,
-        items=tuple(promise.text for promise in matter.promises),
+        text=subject.text,
+        intent=subject.intent,
+        items=tuple(promise.text for promise in subject.promises),
         tests=_tests(record),
         protected=(Path(run.plan),) if run.is_in_repository else (),
         **(driving(run.options) if role == "test" else {}),
@@ -120,9 +120,9 @@ def _tests(record: Record) -> str | None:
     return "\n".join(commands) or None
 
 
-def _groups(matter: Matter) -> tuple[tuple[str, str], ...]:
+def _groups(subject: Subject) -> tuple[tuple[str, str], ...]:
     """Name the groups of work items that subagents may work on in parallel, if there are several."""
-    groups = independent_groups(promise.text for promise in matter.promises if not promise.is_criterion)
+    groups = independent_groups(promise.text for promise in subject.promises if not promise.is_criterion)
     lines = "\n".join(", ".join(map(str, group)) for group in groups)
     return (("groups", lines),) if len(groups) > 1 else ()
 

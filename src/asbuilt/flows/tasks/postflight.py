@@ -25,7 +25,7 @@ from asbuilt.errors import (
 )
 from asbuilt.events.authoring import TaskJudged, TaskPosted
 from asbuilt.events.landings import LandingRefused
-from asbuilt.flows.engine.transient import trouble_in
+from asbuilt.flows.engine.transient import transient_error
 from asbuilt.flows.landing.move import Mover, Refusal
 from asbuilt.flows.run.record import ACTOR, Record, append_event
 from asbuilt.git import commits
@@ -311,6 +311,6 @@ def land(record: Record, repository: Repository, facts: TaskRunFacts, room: Path
             again="asbuilt task export",
         )
     except AsbuiltError as error:
-        if trouble_in(error) is not None:
+        if transient_error(error) is not None:
             raise
         write(LandingRefused(what=error.what, why=error.why, next=error.next_step), "refused")

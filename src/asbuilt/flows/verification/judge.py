@@ -142,7 +142,7 @@ class Exhibits:
         return frozenset(one_spelling(name) for counts in counted if counts for name in counts.passed)
 
 
-class Matter(NamedTuple):
+class Subject(NamedTuple):
     """What is judged, and its promises."""
 
     id: str
@@ -152,18 +152,18 @@ class Matter(NamedTuple):
     promises: tuple[Promise, ...]
 
 
-def phase_matter(record: Record, phase: str) -> Matter:
+def phase_subject(record: Record, phase: str) -> Subject:
     """Return a phase as it was frozen."""
     frozen, text = record.frozen(phase)
-    return Matter(phase, frozen.title, text, frozen.intent, promises_of(frozen))
+    return Subject(phase, frozen.title, text, frozen.intent, promises_of(frozen))
 
 
-def all_matter(record: Record, works: Sequence[Work]) -> Matter:
+def plan_subject(record: Record, works: Sequence[Work]) -> Subject:
     """Return several proven phases as one subject: each still holds, and they fit together."""
     frozen = [record.frozen(work.phase, run=work.run) for work in works]
     stand = (f"phase {phase.id}, {phase.title}: still does what it promised" for phase, _ in frozen)
     intents = "\n".join(phase.intent for phase, _ in frozen)
-    return Matter(
+    return Subject(
         WHOLE,
         "All phases together",
         "\n\n".join(text for _, text in frozen),
@@ -172,9 +172,9 @@ def all_matter(record: Record, works: Sequence[Work]) -> Matter:
     )
 
 
-def repair_matter(record: Record, works: Sequence[Work], repair: str) -> Matter:
+def repair_subject(record: Record, works: Sequence[Work], repair: str) -> Subject:
     """Return the subject of a repair: all phases of the pull request, which it must keep intact."""
-    return all_matter(record, works)._replace(id=repair, title=_REPAIRS[repair])
+    return plan_subject(record, works)._replace(id=repair, title=_REPAIRS[repair])
 
 
 def all_exhibits(

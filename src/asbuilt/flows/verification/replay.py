@@ -15,7 +15,7 @@ from asbuilt.events.attempts import Judged, TogetherDone, TogetherJudged, Verdic
 from asbuilt.flows.checks.inspect import Before, inspect, kept_remarks
 from asbuilt.flows.checks.prove import Proving, tree_of
 from asbuilt.flows.trials.suite import Order
-from asbuilt.flows.verification.judge import Exhibits, Matter, all_exhibits, all_matter, phase_matter
+from asbuilt.flows.verification.judge import Exhibits, Subject, all_exhibits, phase_subject, plan_subject
 from asbuilt.git.refs import base_of
 from asbuilt.git.trees import is_here
 from asbuilt.lifecycle.run.facts import WHOLE, AttemptFacts, PhaseFacts
@@ -108,7 +108,7 @@ class Replay:
             moved = replace(phase, attempts=[replace(last, commit=commit)])
             exhibits = Exhibits(record, repository, moved, last.number, shown=now)
             judged = record.event(VerdictGiven, f"{phase.id}/{last.number}/verdict")
-            yield from self._verdict(phase_matter(record, phase.id), exhibits, judged)
+            yield from self._verdict(phase_subject(record, phase.id), exhibits, judged)
 
     def _of_all(self) -> Iterator[Again]:
         record, facts = self._record, self._facts
@@ -123,15 +123,15 @@ class Replay:
         yield from checks_again(self._shown(record.event(TogetherDone, "together").evidence), now)
         exhibits = all_exhibits(record, self._repository, works, shown=now)
         yield from self._verdict(
-            all_matter(record, works), exhibits, record.event(TogetherJudged, "together/judged")
+            plan_subject(record, works), exhibits, record.event(TogetherJudged, "together/judged")
         )
 
-    def _verdict(self, matter: Matter, exhibits: Exhibits, judged: Judged) -> Iterator[Again]:
+    def _verdict(self, subject: Subject, exhibits: Exhibits, judged: Judged) -> Iterator[Again]:
         if judged.opinion is UNSET:
             yield Again(VERDICT, "given", "not kept", "an earlier version of asbuilt kept no opinion")
             return
         opinion = opinion_from(self._record.blobs.get_json(judged.opinion)) if judged.opinion else None
-        verdict = judge(matter.promises, opinion, exhibits.held(matter.intent, opinion))
+        verdict = judge(subject.promises, opinion, exhibits.held(subject.intent, opinion))
         items = [item_from(row) for row in self._record.blobs.get_json(judged.items or "")]
         yield from verdict_again(items, faults_in(judged.failures), verdict)
 

@@ -20,7 +20,7 @@ from asbuilt.errors import ForgeBusy, ForgeFailed
 
 Method = Literal["GET", "POST", "PATCH", "PUT", "DELETE"]
 _TIMEOUT_S: Final = 120.0
-_TOLD: Final = 600
+_ERROR_CHARS: Final = 600
 _STATUS: Final = re.compile(r"\AHTTP/[\d.]+ (\d{3})")
 _NOT_SIGNED_IN: Final = re.compile(r"(?i)gh auth login|GH_TOKEN environment variable|authentication required")
 _NOT_SIGNED_IN_CODE: Final = 4
@@ -66,12 +66,12 @@ class Answer(Struct, frozen=True, kw_only=True):
         try:
             said = json.loads(self.text)
         except ValueError:
-            return self.text.strip()[:_TOLD] or f"HTTP {self.status}"
+            return self.text.strip()[:_ERROR_CHARS] or f"HTTP {self.status}"
         if not isinstance(said, dict):
             return f"HTTP {self.status}"
         errors = [error for error in said.get("errors") or [] if isinstance(error, dict)]
         more = [str(error.get("message") or f"{error.get('field')}: {error.get('code')}") for error in errors]
-        return "; ".join([str(said.get("message") or f"HTTP {self.status}"), *more])[:_TOLD]
+        return "; ".join([str(said.get("message") or f"HTTP {self.status}"), *more])[:_ERROR_CHARS]
 
 
 class Gh(Struct, frozen=True, kw_only=True):
@@ -113,7 +113,7 @@ class Gh(Struct, frozen=True, kw_only=True):
         """Raise `ForgeFailed` if gh has no login for the host. Uses no network and reads no token."""
         code, _, err = self._run("auth", "token", "--hostname", self.host, said=subprocess.DEVNULL)
         if code:
-            raise self._signed_out(f"gh said: {err[:_TOLD] or 'nothing'}")
+            raise self._signed_out(f"gh said: {err[:_ERROR_CHARS] or 'nothing'}")
 
     def _run(self, *argv: str, stdin: bytes = b"", said: int = subprocess.PIPE) -> tuple[int, bytes, str]:
         program = shutil.which("gh", path=self.environment.get("PATH"))
@@ -155,7 +155,9 @@ class Gh(Struct, frozen=True, kw_only=True):
         if code == _NOT_SIGNED_IN_CODE or _NOT_SIGNED_IN.search(err):
             return self._signed_out(f"gh has no login for {self.host}.")
         return ForgeBusy(
-            f"{self.host} cannot be reached", why=f"gh said: {err[:_TOLD] or 'nothing'}", next_step=LATER
+            f"{self.host} cannot be reached",
+            why=f"gh said: {err[:_ERROR_CHARS] or 'nothing'}",
+            next_step=LATER,
         )
 
     def _signed_out(self, why: str) -> ForgeFailed:

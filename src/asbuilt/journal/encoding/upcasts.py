@@ -39,7 +39,7 @@ def _failing_baseline(data: Data) -> Data:
 
 def _reason_of_wait(data: Data) -> Data:
     found = (reason for words, reason in _WORDS_OF_WAITS if str(data.get("why")).startswith(words))
-    return data | {"reason": next(found, WaitReason.TROUBLE).value}
+    return data | {"reason": next(found, WaitReason.TRANSIENT_ERROR).value}
 
 
 def _typed_failures(data: Data) -> Data:

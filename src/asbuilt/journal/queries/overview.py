@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.schedules import Schedule
     from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
 
-Told = list[Entry]
+Entries = list[Entry]
 """The events of a plan, in order."""
 _KEPT_PLANS: Final = 64
 _NO_RUN: Final = runs.Run("", "", "", "", 0, "", 0, RunOptions(), None, "", None)
@@ -141,7 +141,7 @@ class PlanView(NamedTuple):
         return next((phase.id for phase in self.phases if phase.state in NEXT), None)
 
 
-def events_of(session: Session, blobs: Blobs, address: Address) -> Told:
+def events_of(session: Session, blobs: Blobs, address: Address) -> Entries:
     """Return a plan's events in order, including the fields that are stored in blobs."""
     return [whole(entry, blobs.get) for entry in whole_history(session, address)]
 
@@ -151,7 +151,7 @@ def facts_of(session: Session, blobs: Blobs, run: Run) -> Facts:
     return facts_from(run, events_of(session, blobs, run.address))
 
 
-def facts_from(run: Run, events: Told) -> Facts:
+def facts_from(run: Run, events: Entries) -> Facts:
     """Return the facts of a run, folded from the events of its plan."""
     facts = fold(run.run, run.options, events)
     facts.stop = run.stop
@@ -232,7 +232,7 @@ def _view(
             None if stands is None else _run_view(session, blobs, stands, known[stands.run]),
             _phases(known_runs, fold, session.now),
             total(fold.used.values()),
-            tuple(known[every[0].run if every else ""].untold),
+            tuple(known[every[0].run if every else ""].pending_notes),
             schedules.find(session, address),
         )
 
@@ -297,18 +297,18 @@ class Histories:
 
     def __init__(self, blobs: Blobs) -> None:
         self._blobs = blobs
-        self._kept: dict[Address, tuple[Entry, Told]] = {}
+        self._kept: dict[Address, tuple[Entry, Entries]] = {}
         self._guard = threading.Lock()
 
     def facts_of(self, session: Session, run: Run) -> Facts:
         """Return the facts of a run."""
         return facts_from(run, self.of(session, run.address))
 
-    def of(self, session: Session, address: Address) -> Told:
+    def of(self, session: Session, address: Address) -> Entries:
         """Return a plan's events in order, the same as an uncached read would."""
         with self._guard:
             kept = self._kept.pop(address, None)
-        history: Told = []
+        history: Entries = []
         fresh: list[Entry] = []
         if kept is not None:
             last, history = kept

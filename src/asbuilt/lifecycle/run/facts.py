@@ -179,10 +179,10 @@ class PhaseFacts(Struct):
 class ChainFacts(Struct):
     """One chain of segments: the run's own, or that of a lane."""
 
-    troubles: int = 0
+    transient_errors: int = 0
     """Transient errors in a row: of the database, the disk, or an interrupted segment."""
-    trouble: str = ""
-    trouble_next: str = ""
+    last_error: str = ""
+    last_error_next_step: str = ""
     retry_at: str | None = None
     moves: int = 0
     """Number of takeovers by another worker, and of new bases; each has its own workspace."""
@@ -235,7 +235,7 @@ class RunFacts(Struct):
     """Exit code of the command that follows the run, if a gate ended it."""
     costs: dict[str, Spent] = field(default_factory=dict)
     """Usage of each attempt and verifier, over all its starts."""
-    untold: list[str] = field(default_factory=list)
+    pending_notes: list[str] = field(default_factory=list)
     """The users' notes that no attempt has got yet."""
     caps: Caps = UNCAPPED
     window: Window | None = None

@@ -23,11 +23,11 @@ def fold_entries(facts: RunFacts, entries: Iterable[Entry]) -> None:
     for entry in entries:
         event = entry.event
         if isinstance(event, PlanNoted):
-            facts.untold.append(event.note)
+            facts.pending_notes.append(event.note)
         if entry.run != facts.run:
             if isinstance(event, attempts.AttemptBegun):
                 # Notes go to the plan's next attempt, in whatever run it starts.
-                del facts.untold[: event.notes]
+                del facts.pending_notes[: event.notes]
             continue
         if (used := used_in(event)) is not None:
             facts.costs |= dict([used])
@@ -39,7 +39,7 @@ def fold_entries(facts: RunFacts, entries: Iterable[Entry]) -> None:
             _record_moved(facts, phase_of(event))
         elif not isinstance(event, runs.AttentionCalled):
             # Every other event is progress of its chain.
-            chain.troubles, chain.retry_at = 0, None
+            chain.transient_errors, chain.retry_at = 0, None
             chain.wait = chain.wait if isinstance(event, WAITS_ON) else None
             chain.failed = last_failed(chain.failed, event)
             _record(facts, event, entry.at)
@@ -85,8 +85,12 @@ def _record_wait(chain: ChainFacts, event: runs.TroubleMet | runs.RunParked, at:
     """Record a wait; a wait is no progress."""
     chain.wait, chain.parked_at = event, at
     if isinstance(event, runs.TroubleMet):
-        chain.troubles, chain.trouble, chain.retry_at = chain.troubles + 1, event.what, event.retry_at
-        chain.trouble_next = event.next
+        chain.transient_errors, chain.last_error, chain.retry_at = (
+            chain.transient_errors + 1,
+            event.what,
+            event.retry_at,
+        )
+        chain.last_error_next_step = event.next
 
 
 def _record_phase(facts: RunFacts, event: Event, at: str) -> None:
@@ -138,7 +142,7 @@ def _record_begun(facts: RunFacts, phase: PhaseFacts, event: attempts.AttemptBeg
         known.ending, known.is_lost, known.is_moved = None, False, False
         return
     attempt = AttemptFacts(event.number, event.role, starts=1, began_at=at)
-    attempt.notes, facts.untold[: event.notes] = tuple(facts.untold[: event.notes]), []
+    attempt.notes, facts.pending_notes[: event.notes] = tuple(facts.pending_notes[: event.notes]), []
     phase.attempts.append(attempt)
 
 

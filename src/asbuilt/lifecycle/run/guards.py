@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.run.facts import RunFacts
     from asbuilt.lifecycle.run.proving import ProvingFacts
 
-TROUBLE_LIMIT: Final = 10
+TRANSIENT_LIMIT: Final = 10
 """Maximum number of transient errors in a row, over about six hours; the next one ends the run."""
 
 
@@ -75,12 +75,12 @@ def can_wait(facts: RunFacts, move: moves.Move) -> bool:
 def kept_back(facts: RunFacts, now: str) -> moves.Move | None:
     """Wait after a transient error, or give up after too many; None when the run can continue."""
     chain = facts.chain
-    if chain.troubles > TROUBLE_LIMIT:
-        why = f"stopped by transient errors {chain.troubles} times; last: {chain.trouble}"
-        return moves.End("failed", why, chain.trouble_next)
+    if chain.transient_errors > TRANSIENT_LIMIT:
+        why = f"stopped by transient errors {chain.transient_errors} times; last: {chain.last_error}"
+        return moves.End("failed", why, chain.last_error_next_step)
     if chain.retry_at is not None and chain.retry_at > now:
-        why = f"trouble: {with_advice(chain.trouble, chain.trouble_next)}"
-        return moves.Wait(WaitReason.TROUBLE, why, chain.retry_at)
+        why = f"trouble: {with_advice(chain.last_error, chain.last_error_next_step)}"
+        return moves.Wait(WaitReason.TRANSIENT_ERROR, why, chain.retry_at)
     return None
 
 

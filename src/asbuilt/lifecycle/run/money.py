@@ -22,36 +22,36 @@ class Spent(NamedTuple):
 
     usd: float = 0.0
     tokens: int = 0
-    usd_untold: int = 0
+    usd_unreported: int = 0
     """Attempts whose agents did not report it."""
-    tokens_untold: int = 0
+    tokens_unreported: int = 0
 
     @property
     def brief(self) -> str:
         """Format for a narrow column: `$1.31`, `$1.31+` if some is unknown, `unknown`, or empty."""
         if self.usd:
-            return f"${self.usd:.2f}{'+' * bool(self.usd_untold)}"
-        return "unknown" if self.usd_untold else ""
+            return f"${self.usd:.2f}{'+' * bool(self.usd_unreported)}"
+        return "unknown" if self.usd_unreported else ""
 
     @property
     def words(self) -> str:
         """Format for a sentence."""
-        if self.usd and self.usd_untold:
+        if self.usd and self.usd_unreported:
             return f"at least ${self.usd:.2f}"
-        return f"${self.usd:.2f}" if self.usd or not self.usd_untold else "an unknown cost"
+        return f"${self.usd:.2f}" if self.usd or not self.usd_unreported else "an unknown cost"
 
     @property
     def plain(self) -> dict[str, object]:
         """Return it as JSON; unreported values are null."""
         return {
-            "usd": None if self.usd_untold and not self.usd else round(self.usd, 4),
-            "tokens": None if self.tokens_untold and not self.tokens else self.tokens,
-            "is_whole": not self.usd_untold,
+            "usd": None if self.usd_unreported and not self.usd else round(self.usd, 4),
+            "tokens": None if self.tokens_unreported and not self.tokens else self.tokens,
+            "is_whole": not self.usd_unreported,
             "basis": "api_price",
         }
 
 
-UNREPORTED: Final = Spent(usd_untold=1, tokens_untold=1)
+UNREPORTED: Final = Spent(usd_unreported=1, tokens_unreported=1)
 """Usage of one start that no agent reported."""
 
 
@@ -74,7 +74,7 @@ NO_PAST: Final = "none yet"
 
 def forecast(past: Iterable[Spent], phases: int) -> str:
     """Forecast the cost of some phases from proven phases; phases with unreported cost are ignored."""
-    amounts = sorted(spending.usd for spending in past if spending.usd and not spending.usd_untold)
+    amounts = sorted(spending.usd for spending in past if spending.usd and not spending.usd_unreported)
     if not amounts or not phases:
         return NO_PAST
     usual, most = amounts[len(amounts) // 2] * phases, amounts[-1] * phases

@@ -22,9 +22,9 @@ def reopens_at(said: str | None, now: str) -> str:
     return written(opens if opens > here else here + _PASSED)
 
 
-def again_at(troubles: int, now: str) -> str:
+def again_at(errors: int, now: str) -> str:
     """Return when a move is retried after a transient error: after 5 s, growing to 1 hour."""
-    wait_s = _RETRIES_S[min(troubles, len(_RETRIES_S) - 1)]
+    wait_s = _RETRIES_S[min(errors, len(_RETRIES_S) - 1)]
     return written(moment(now) + timedelta(seconds=wait_s))
 
 

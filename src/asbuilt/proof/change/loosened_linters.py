@@ -152,10 +152,12 @@ def loosened(changes: Sequence[Change]) -> Iterator[Loosened]:
             yield Loosened(change.path, None, was, f"{said}{more}")
 
 
-_Told = tuple[str, ...]
+_Values = tuple[str, ...]
 
 
-def _less(before: dict[str, _Told], after: dict[str, _Told], moved: set[_Told]) -> Iterator[tuple[str, str]]:
+def _less(
+    before: dict[str, _Values], after: dict[str, _Values], moved: set[_Values]
+) -> Iterator[tuple[str, str]]:
     tools = {_tool(name) for name in before}
     for name in sorted({*before, *after}):
         old, new = before.get(name, ()), after.get(name, ())
@@ -168,12 +170,12 @@ def _less(before: dict[str, _Told], after: dict[str, _Told], moved: set[_Told]) 
             yield was[:80], f"{name} {' '.join(gained) or 'is gone'}"[:80]
 
 
-def _known_by(name: str, values: _Told) -> _Told:
+def _known_by(name: str, values: _Values) -> _Values:
     """Identify a setting without its parents: it may have moved to another file."""
     return (name.rpartition(".")[2], *values)
 
 
-def _is_less(name: str, old: _Told, new: _Told) -> bool:
+def _is_less(name: str, old: _Values, new: _Values) -> bool:
     leaf = name.rpartition(".")[2]
     if _LEAVES_OUT.search(name):
         return bool({*new} - {*old})
@@ -196,7 +198,7 @@ def _is_less(name: str, old: _Told, new: _Told) -> bool:
     return False
 
 
-def _number(values: _Told) -> float | None:
+def _number(values: _Values) -> float | None:
     found = (value.rstrip("%") for value in values)
     return next((float(value) for value in found if re.fullmatch(r"-?\d+(\.\d+)?", value)), None)
 
@@ -207,7 +209,7 @@ def _tool(name: str) -> str:
     return f"tool.{more[0]}" if first == "tool" and more else first if "." in name else ""
 
 
-def _settings(path: str, text: str) -> dict[str, _Told]:
+def _settings(path: str, text: str) -> dict[str, _Values]:
     """Read settings of any format: each dotted name and the words it is set to."""
     found: dict[str, list[str]] = {}
     section, above = "", list[tuple[int, str]]()

@@ -11,7 +11,7 @@ from typing import Final
 
 from asbuilt.proof.suites.model import Kind, Severity, shortened
 
-Told = tuple[Kind, Severity, str]
+PartialFinding = tuple[Kind, Severity, str]
 RUNNER: Final = re.compile(
     r"\b(pytest|py\.test|unittest|nose2?|tox|nox|jest|vitest|mocha|ava|tap|karma|cypress|playwright|"
     r"node\s+(?:\S+\s+)*--test|deno\s+test|bun\s+test|go\s+(?:\S+\s+)?test|gotestsum|cargo\s+(?:\+\S+\s+)?(?:test|nextest)|"
@@ -64,7 +64,7 @@ _NARROW_TO_X: Final = ("-x",)
 """pytest's `-x` only stops early; gradle's leaves a task out."""
 
 
-def compared(before: str, after: str) -> list[Told]:
+def compared(before: str, after: str) -> list[PartialFinding]:
     """List how a command is worse than before."""
     if before.split() == after.split():
         return []
@@ -92,10 +92,10 @@ def masks(command: str) -> list[str]:
     return found
 
 
-def options_compared(before: list[str], after: list[str]) -> list[Told]:
+def options_compared(before: list[str], after: list[str]) -> list[PartialFinding]:
     """List new options that leave out, forgive or rewrite, and strict options that are gone."""
     old, new = _options(before), _options(after)
-    findings: list[Told] = []
+    findings: list[PartialFinding] = []
     is_pytest = any("pytest" in word for word in after) or not any(RUNNER.search(word) for word in after)
     for name, value in new:
         if (name, value) in old:
@@ -121,7 +121,7 @@ def options_compared(before: list[str], after: list[str]) -> list[Told]:
     return findings
 
 
-def _paths(before: list[str], after: list[str]) -> list[Told]:
+def _paths(before: list[str], after: list[str]) -> list[PartialFinding]:
     old, new = ({word for word in words if "/" in word or word.endswith(".py")} for words in (before, after))
     if old and old - new and not new - old:
         said = f"not everything is run: {', '.join(sorted(old - new))} is gone"

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from asbuilt.proof.projects.manifests import table, toml
-from asbuilt.proof.suites.commands import Told, options_compared
+from asbuilt.proof.suites.commands import PartialFinding, options_compared
 from asbuilt.proof.suites.model import Kind, Severity
 
 Settings = dict[str, tuple[str, ...]]
@@ -70,7 +70,7 @@ def _from_toml(text: str, name: str) -> Settings:
     return found
 
 
-def compared(before: Settings, after: Settings, moved: Iterable[str]) -> list[Told]:
+def compared(before: Settings, after: Settings, moved: Iterable[str]) -> list[PartialFinding]:
     """List how settings are worse than before. `moved` has the folders that tests were moved to."""
     findings = options_compared(list(before.get("addopts", ())), list(after.get("addopts", ())))
     for key in sorted({*before, *after} - {"addopts"}):
@@ -80,7 +80,9 @@ def compared(before: Settings, after: Settings, moved: Iterable[str]) -> list[To
     return findings
 
 
-def _setting(key: str, old: tuple[str, ...], new: tuple[str, ...], moved: tuple[str, ...]) -> list[Told]:
+def _setting(
+    key: str, old: tuple[str, ...], new: tuple[str, ...], moved: tuple[str, ...]
+) -> list[PartialFinding]:
     said = f"{key} = {' '.join(new)}" if new else f"{key} is gone"
     if key == "testpaths":
         gone = set(old) - set(new)

@@ -90,7 +90,7 @@ def compare_settings(change: Change, order: Order) -> list[Finding]:
     ] + _recipes(change, order)
 
 
-def _changes(change: Change, order: Order) -> Iterator[commands.Told]:
+def _changes(change: Change, order: Order) -> Iterator[commands.PartialFinding]:
     name = change.path.rpartition("/")[2]
     if "pytest11" in change.new and "pytest11" not in change.old:
         yield Kind.RUNNER_CHANGED, _SIGN_OFF, "pytest11: a plugin of the project's own"
@@ -118,7 +118,7 @@ def _tox(text: str) -> dict[str, str]:
     }
 
 
-def _package(change: Change, order: Order) -> Iterator[commands.Told]:
+def _package(change: Change, order: Order) -> Iterator[commands.PartialFinding]:
     old, new = json_object(change.old), json_object(change.new)
     scripts, now = table(old, "scripts"), table(new, "scripts")
     for name in sorted({*scripts, *now}):
@@ -145,7 +145,7 @@ def _package(change: Change, order: Order) -> Iterator[commands.Told]:
         yield Kind.RUNNER_CHANGED, Severity.NOTE, f"type: {new.get('type')}"
 
 
-def _led_elsewhere(old: object, new: object) -> Iterator[commands.Told]:
+def _led_elsewhere(old: object, new: object) -> Iterator[commands.PartialFinding]:
     """Compare an import map: a name with another target may lead tests past the product."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name in sorted(old.keys() & new.keys()):
@@ -154,7 +154,7 @@ def _led_elsewhere(old: object, new: object) -> Iterator[commands.Told]:
                 yield Kind.RUNNER_CHANGED, _SIGN_OFF, f"imports.{name}: {now}"
 
 
-def _another(name: str, before: str, after: str) -> commands.Told:
+def _another(name: str, before: str, after: str) -> commands.PartialFinding:
     """Judge a changed script that checks a phase: fails if it is idle, a note if its program is the same."""
     now = f"scripts.{name}: {after}"
     if _IDLE.fullmatch(after):
@@ -168,14 +168,14 @@ def _spread(value: object) -> list[str]:
     return json.dumps(value, indent=1).splitlines() if value is not None else []
 
 
-def _lines(change: Change) -> Iterator[commands.Told]:
+def _lines(change: Change) -> Iterator[commands.PartialFinding]:
     old, new = (
         [line.strip().removesuffix(",") for line in text.splitlines()] for text in (change.old, change.new)
     )
     yield from _said(old, new)
 
 
-def _said(old: list[str], new: list[str]) -> Iterator[commands.Told]:
+def _said(old: list[str], new: list[str]) -> Iterator[commands.PartialFinding]:
     known, now = set(old), set(new)
     for line in new:
         if line in known or line.startswith(("//", "#", "*", "<!--")):

@@ -27,22 +27,24 @@ _MODULE: Final = 'import test from "node:test";\nimport assert from "node:assert
 _SCRIPT: Final = 'const test = require("node:test");\nconst assert = require("node:assert");\n'
 
 _TEMPLATES: Final[dict[Runner, str]] = {
-    "pytest": "def test_<name>():\n    assert <number> == <told>\n\n\n",
+    "pytest": "def test_<name>():\n    assert <number> == <value>\n\n\n",
     **dict.fromkeys(
         ("unittest", "django"),
-        "    def test_<name>(self):\n        self.assertEqual(<number>, <told>)\n\n",
+        "    def test_<name>(self):\n        self.assertEqual(<number>, <value>)\n\n",
     ),
-    "node": 'test("<name>", () => { assert.strictEqual(<number>, <told>); });\n',
-    **dict.fromkeys(("vitest", "jest"), 'test("<name>", () => { expect(<number>).toBe(<told>); });\n'),
-    "go": "\nfunc Test_<name>(t *testing.T) {\n\tif <number> != <told> {\n\t\tt.Fatal()\n\t}\n}\n",
+    "node": 'test("<name>", () => { assert.strictEqual(<number>, <value>); });\n',
+    **dict.fromkeys(("vitest", "jest"), 'test("<name>", () => { expect(<number>).toBe(<value>); });\n'),
+    "go": "\nfunc Test_<name>(t *testing.T) {\n\tif <number> != <value> {\n\t\tt.Fatal()\n\t}\n}\n",
     "mocha": '(globalThis.it || globalThis.test)("<name>", () => {\n'
-    '  if (<number> !== <told>) throw new Error("<number> is not <told>");\n});\n',
-    "ava": 'test("<name>", t => { t.is(<number>, <told>); });\n',
-    **dict.fromkeys(("cargo", "nextest"), "#[test]\nfn <name>() {\n    assert_eq!(<number>, <told>);\n}\n\n"),
+    '  if (<number> !== <value>) throw new Error("<number> is not <value>");\n});\n',
+    "ava": 'test("<name>", t => { t.is(<number>, <value>); });\n',
+    **dict.fromkeys(
+        ("cargo", "nextest"), "#[test]\nfn <name>() {\n    assert_eq!(<number>, <value>);\n}\n\n"
+    ),
     **dict.fromkeys(
         ("maven", "gradle"),
         "    @org.junit.Test\n    public void t<name>() {\n"
-        "        if (<number> != <told>) throw new AssertionError(<told>);\n    }\n",
+        "        if (<number> != <value>) throw new AssertionError(<value>);\n    }\n",
     ),
 }
 """One test of each runner that has canaries; the others run only what a build file lists."""
@@ -167,7 +169,7 @@ def _pair(runner: Runner, path: str, text_of: Callable[[str], str], canary: Cana
     if "org.junit.jupiter" in sibling:
         template = template.replace("org.junit.Test", "org.junit.jupiter.api.Test")
     tests = "".join(
-        _filled(template, name=f"{canary.word}_{own}", number=str(number), told=str(value))
+        _filled(template, name=f"{canary.word}_{own}", number=str(number), value=str(value))
         for own, value in ((canary.passes, number), (canary.fails, number + 1))
     )
     package = _PACKAGE.search(sibling)

@@ -76,7 +76,7 @@ def review(door: Door, site: Site, asked: Approval) -> int:
     return outcome.code
 
 
-def _reviewed(door: Door, site: Site, asked: Approval, *, is_here: bool = False) -> Told:
+def _reviewed(door: Door, site: Site, asked: Approval, *, is_here: bool = False) -> ReviewOutcome:
     run = site.found(asked.run)
     options = run.options if run else RunOptions()
     draft = draft_of(site, asked)
@@ -102,7 +102,7 @@ def _reviewed(door: Door, site: Site, asked: Approval, *, is_here: bool = False)
     return _taken(door, site, asked, said, pull.url)
 
 
-class Told(NamedTuple):
+class ReviewOutcome(NamedTuple):
     """The state of a question, and the pull request with its text."""
 
     asked: Approval
@@ -111,7 +111,7 @@ class Told(NamedTuple):
     code: int
 
 
-def _taken(door: Door, site: Site, asked: Approval, said: Decision, url: str) -> Told:
+def _taken(door: Door, site: Site, asked: Approval, said: Decision, url: str) -> ReviewOutcome:
     match said:
         case Bound():
             given = give(door, site, asked.number, "yes", f"review of {url}", by=said.by)
@@ -119,12 +119,14 @@ def _taken(door: Door, site: Site, asked: Approval, said: Decision, url: str) ->
             given = give(door, site, asked.number, "no", said.note, by=said.by)
         case Undecided():
             words = f"{asked.name} waits for a review: {url} ({said.why})"
-            return Told(asked, words, url, PARKED)
+            return ReviewOutcome(asked, words, url, PARKED)
         case _:
             assert_never(said)
     return _answered(given.asked, url)
 
 
-def _answered(asked: Approval, url: str = "") -> Told:
+def _answered(asked: Approval, url: str = "") -> ReviewOutcome:
     where = f": {url}" if url else ""
-    return Told(asked, f"{asked.name} is answered {asked.answer}, by {asked.answered_by}{where}", url, DONE)
+    return ReviewOutcome(
+        asked, f"{asked.name} is answered {asked.answer}, by {asked.answered_by}{where}", url, DONE
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from asbuilt.agents.sandbox.unavailable import Refusal
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from asbuilt.policy.sandbox.rules import Level
 
 
-class Trouble(Struct, frozen=True, kw_only=True):
+class ErrorFacts(Struct, frozen=True, kw_only=True):
     """An error of asbuilt, with its message."""
 
     what: str
@@ -32,7 +32,7 @@ class GitFacts(Struct, frozen=True, kw_only=True):
     changed: int = 0
     """Files that differ from the last commit, including untracked files."""
     operations: tuple[str, ...] = ()
-    trouble: Trouble | None = None
+    error: ErrorFacts | None = field(default=None, name="trouble")
 
 
 class Agent(Struct, frozen=True, kw_only=True):
@@ -126,7 +126,7 @@ class StoreFacts(Struct, frozen=True, kw_only=True):
     """None: no journal yet."""
     known_schema: int
     """The newest schema of this version."""
-    trouble: Trouble | None = None
+    error: ErrorFacts | None = field(default=None, name="trouble")
 
 
 class WorkerFacts(Struct, frozen=True, kw_only=True):
@@ -145,14 +145,14 @@ class ForgeFacts(Struct, frozen=True, kw_only=True):
     """None: the remote is on no known forge."""
     version: str | None = None
     """Version of gh; None: not installed, or none printed."""
-    trouble: Trouble | None = None
+    error: ErrorFacts | None = field(default=None, name="trouble")
 
 
 class PowerFacts(Struct, frozen=True, kw_only=True):
     """What the system does when it is idle."""
 
     sleeps: bool
-    told_by: str
+    source: str = field(name="told_by")
     held_by: str | None = None
     """The program that keeps the machine awake while an agent works, just tested."""
 
@@ -184,7 +184,7 @@ class FleetFacts(Struct, frozen=True, kw_only=True):
     has_repository: bool = False
     large: str = ""
     """The shared place for large outputs; empty: the database."""
-    troubles: tuple[Trouble, ...] = ()
+    errors: tuple[ErrorFacts, ...] = field(default=(), name="troubles")
     """A remote or a shared place that cannot be reached."""
 
 
@@ -192,7 +192,7 @@ class Facts(Struct, frozen=True, kw_only=True):
     """All facts. None: unknown here, so it has no row."""
 
     git: GitFacts
-    settings: tuple[Trouble, ...]
+    settings: tuple[ErrorFacts, ...]
     agents: AgentsFacts
     sandbox: SandboxFacts
     reach: ReachFacts | None = None

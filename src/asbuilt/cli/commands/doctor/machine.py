@@ -64,12 +64,12 @@ def look_at_power(*, inhibit: bool) -> PowerFacts | None:
 def _sleep() -> PowerFacts | None:
     if sys.platform == "darwin":
         sleeps = sleeps_by_pmset(_asked(("pmset", "-g")))
-        return None if sleeps is None else PowerFacts(sleeps=sleeps, told_by="pmset")
+        return None if sleeps is None else PowerFacts(sleeps=sleeps, source="pmset")
     supplies = [path for path in _SUPPLIES.glob("*") if _line(path / "scope") != "Device"]
     if "Battery" not in [_line(supply / "type") for supply in supplies]:
         return None
     sleeps = sleeps_by_logind(_asked(_LOGIND))
-    return None if sleeps is None else PowerFacts(sleeps=sleeps, told_by="logind")
+    return None if sleeps is None else PowerFacts(sleeps=sleeps, source="logind")
 
 
 def sleeps_by_logind(said: str) -> bool | None:

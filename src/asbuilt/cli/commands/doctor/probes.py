@@ -21,10 +21,10 @@ from asbuilt.cli.commands.doctor import facts as fact
 from asbuilt.cli.commands.doctor import machine
 from asbuilt.cli.commands.doctor.facts import GateFacts
 from asbuilt.cli.commands.doctor.repository import (
+    error_facts,
     look_at_git,
     look_at_tests,
     look_for_agents,
-    trouble_of,
     try_tests,
     version_of,
 )
@@ -145,18 +145,18 @@ _KNOWN_SCHEMA: Final = STEPS[-1].number
 
 def look_at_store(home: Home, settings: Settings) -> fact.StoreFacts:
     """Return where the journal is, its schema or error, and the free disk space."""
-    schema, trouble = None, None
+    schema, failure = None, None
     try:
         refuse_network(home.path)
         schema = _schema(home, settings)
     except StoreFailed as error:
-        trouble = trouble_of(error)
+        failure = error_facts(error)
     return fact.StoreFacts(
         database="Postgres" if settings.text("store.url") else "SQLite",
         free_bytes=_free(home.path),
         schema=schema,
         known_schema=_KNOWN_SCHEMA,
-        trouble=trouble,
+        error=failure,
     )
 
 
@@ -213,7 +213,7 @@ def look(door: Door, *, tests: Given | None = None) -> fact.Facts:
     uses_claude = any(agent.name == "claude" for agent in agents.found)
     return fact.Facts(
         git=git,
-        settings=tuple(trouble_of(problem) for problem in problems),
+        settings=tuple(error_facts(problem) for problem in problems),
         agents=agents,
         sandbox=sandbox,
         reach=machine.look_at_reach(door.environ, settings) if sandbox.level == "bwrap" else None,
@@ -238,25 +238,25 @@ def look_at_fleet(
         return None
     joined, place = labels_of(home), settings.text("store.blobs")
     seen = fact.FleetFacts(labels=None if joined is None else tuple(sorted(joined)), large=place)
-    troubles: list[fact.Trouble] = []
+    errors: list[fact.ErrorFacts] = []
     try:
         large = large_blobs(home, settings, environ)
         if large is not None:
             large.check()
     except StoreFailed as error:
-        troubles.append(trouble_of(error))
+        errors.append(error_facts(error))
     try:
         repository = open_repository(start)
     except (NotFound, GitFailed):
-        return structs.replace(seen, troubles=tuple(troubles))
+        return structs.replace(seen, errors=tuple(errors))
     url = remote_of(repository.common) or ""
     remote = canonical(url)
     for address in filter(None, (url, settings.text("fleet.attempts"))) if remote else ():
         try:
             Remote.at(repository, without_login(address), environ).listed("HEAD")
         except ForgeFailed as error:
-            troubles.append(trouble_of(error))
-    return structs.replace(seen, has_repository=True, remote=remote, troubles=tuple(troubles))
+            errors.append(error_facts(error))
+    return structs.replace(seen, has_repository=True, remote=remote, errors=tuple(errors))
 
 
 def look_at_forge(start: Path, environ: Mapping[str, str], *, wanted: bool) -> fact.ForgeFacts | None:
@@ -271,7 +271,7 @@ def look_at_forge(start: Path, environ: Mapping[str, str], *, wanted: bool) -> f
     except (NotFound, GitFailed):
         return None
     except ForgeFailed as error:
-        return fact.ForgeFacts(wanted=wanted, trouble=trouble_of(error)) if wanted else None
+        return fact.ForgeFacts(wanted=wanted, error=error_facts(error)) if wanted else None
     host = address.partition("/")[0]
     path = environ.get("PATH", os.defpath)
     program = shutil.which("gh", path=path)
@@ -281,5 +281,5 @@ def look_at_forge(start: Path, environ: Mapping[str, str], *, wanted: bool) -> f
     try:
         Gh(host=host, environment=environ).require_login()
     except ForgeFailed as error:
-        return structs.replace(seen, trouble=trouble_of(error))
+        return structs.replace(seen, error=error_facts(error))
     return seen

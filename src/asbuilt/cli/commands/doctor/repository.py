@@ -21,7 +21,7 @@ from msgspec import structs
 
 from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.agents.roster import lacking
-from asbuilt.cli.commands.doctor.facts import Agent, AgentsFacts, GitFacts, SuiteFacts, Tried, Trouble
+from asbuilt.cli.commands.doctor.facts import Agent, AgentsFacts, ErrorFacts, GitFacts, SuiteFacts, Tried
 from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, NotFound, SandboxUnavailable
 from asbuilt.flows.checks.project import project_of
 from asbuilt.flows.environments.check_environment import CheckEnvironment, CheckEnvironments
@@ -103,7 +103,7 @@ def look_at_git(start: Path, environ: Mapping[str, str]) -> GitFacts:
     except NotFound:
         return GitFacts(version=version)
     except GitFailed as error:
-        return GitFacts(version=version, repository=start.name, trouble=trouble_of(error))
+        return GitFacts(version=version, repository=start.name, error=error_facts(error))
 
 
 def look_at_tests(settings: Settings) -> SuiteFacts:
@@ -162,9 +162,9 @@ def _tried(environment: CheckEnvironment, tree: str, command: str) -> Tried:
     return Tried(outcome=judged.outcome, why=judged.why, failing=counts.failed if counts else 0)
 
 
-def trouble_of(error: AsbuiltError) -> Trouble:
+def error_facts(error: AsbuiltError) -> ErrorFacts:
     """Convert an error to a fact."""
-    return Trouble(what=error.what, why=error.why, next_step=error.next_step)
+    return ErrorFacts(what=error.what, why=error.why, next_step=error.next_step)
 
 
 def _in_repository(repository: Repository, version: str) -> GitFacts:
@@ -177,12 +177,12 @@ def _in_repository(repository: Repository, version: str) -> GitFacts:
     try:
         need_writable(repository)
         author_of(repository)
-        trouble = None
+        failure = None
     except (GateStopped, GitFailed) as error:
-        trouble = trouble_of(error)
+        failure = error_facts(error)
     return GitFacts(
         version=version,
-        trouble=trouble,
+        error=failure,
         repository=known.name if known else repository.root.name,
         branch=branch.removeprefix(_BRANCH) if branch else None,
         has_commits=resolve(repository, "HEAD") is not None,

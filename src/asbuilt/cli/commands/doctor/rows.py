@@ -53,8 +53,8 @@ def judge(facts: fact.Facts) -> tuple[Row, ...]:
 
 def _rows(facts: fact.Facts) -> Iterator[Row]:
     yield judged("git", facts.git, _git)
-    for trouble in facts.settings:
-        yield judged("settings", trouble, _trouble)
+    for error in facts.settings:
+        yield judged("settings", error, _error)
     if facts.loose is not None:
         yield judged("settings", facts.loose, _loose)
     yield judged("agents", facts.agents, _agents)
@@ -78,8 +78,8 @@ def _rows(facts: fact.Facts) -> Iterator[Row]:
         yield judged("clock", facts.clock, _clock)
 
 
-def _trouble(trouble: fact.Trouble, stops: Stops = Stops.RUNS) -> Row:
-    return problem(trouble.what, why=trouble.why, next_step=trouble.next_step, stops=stops)
+def _error(error: fact.ErrorFacts, stops: Stops = Stops.RUNS) -> Row:
+    return problem(error.what, why=error.why, next_step=error.next_step, stops=stops)
 
 
 def _loose(loose: fact.LooseFacts) -> Row:
@@ -97,8 +97,8 @@ def _git(git: fact.GitFacts) -> Row:
             why="Plans are run in workspaces that git makes, and land as commits.",
             next_step="Install the package git.",
         )
-    if git.trouble is not None:
-        return _trouble(git.trouble)
+    if git.error is not None:
+        return _error(git.error)
     if git.repository is None:
         return note("not in a repository; a run needs one", lead=git.version)
     if not git.has_commits:
@@ -234,8 +234,8 @@ def _tests(tests: fact.SuiteFacts) -> Row:
 
 
 def _store(store: fact.StoreFacts) -> Row:
-    if store.trouble is not None:
-        return _trouble(store.trouble)
+    if store.error is not None:
+        return _error(store.error)
     if store.schema is not None and store.schema > store.known_schema:
         return problem(
             f"the journal has schema {store.schema}; this version knows {store.known_schema}",
@@ -264,8 +264,8 @@ def _worker(worker: fact.WorkerFacts) -> Row:
 
 
 def _fleet(fleet: fact.FleetFacts) -> Row:
-    if fleet.troubles:
-        return _trouble(fleet.troubles[0])
+    if fleet.errors:
+        return _error(fleet.errors[0])
     joined = "this machine takes no runs of the fleet"
     if fleet.labels is not None:
         joined = " ".join(("this machine takes runs of the fleet", *fleet.labels))
@@ -280,13 +280,13 @@ def _fleet(fleet: fact.FleetFacts) -> Row:
 
 
 def _forge(forge: fact.ForgeFacts) -> Row:
-    if forge.trouble is None:
+    if forge.error is None:
         return good(f"signed in to {forge.host}", lead=f"gh {forge.version or ''}".rstrip())
     if not forge.wanted:
         # Landing by pull request is off here, so this is only a note.
-        return note(forge.trouble.what, next_step=forge.trouble.next_step)
+        return note(forge.error.what, next_step=forge.error.next_step)
     # A run works without a forge; only its landing waits.
-    return _trouble(forge.trouble, Stops.NOTHING)
+    return _error(forge.error, Stops.NOTHING)
 
 
 def _undelivered(notice: Undelivered) -> Row:

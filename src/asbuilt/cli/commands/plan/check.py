@@ -37,7 +37,7 @@ class _Checked(NamedTuple):
 
     at: PlanFile
     plan: Plan | None
-    trouble: str = ""
+    error: str = ""
     written: tuple[str, ...] = ()
     tried: tuple[Tried, ...] | None = None
     """What its checks do before the work; None without --try."""
@@ -128,7 +128,7 @@ def _show(door: Door, checked: _Checked) -> None:
     screen, plan = door.screen, checked.plan
     path = printable(checked.at.shown)
     if plan is None:
-        screen.answer(f"{path}: {screen.out.red('error')}: {printable(checked.trouble)}")
+        screen.answer(f"{path}: {screen.out.red('error')}: {printable(checked.error)}")
         return
     if checked.written:
         answer(door, f"{path}: wrote ", ", ".join(checked.written))
@@ -191,7 +191,7 @@ def _as_json(checked: _Checked) -> dict[str, Any]:
     at, plan = checked.at, checked.plan
     shown: dict[str, Any] = {"path": at.shown, "slug": at.slug}
     if plan is None:
-        return {**shown, "trouble": checked.trouble}
+        return {**shown, "trouble": checked.error}
     return {
         **shown,
         "phases": len(plan.phases),

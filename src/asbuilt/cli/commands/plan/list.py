@@ -27,7 +27,7 @@ class _Row(NamedTuple):
 
     at: PlanFile
     plan: Plan | None
-    trouble: str | None
+    error: str | None
     changed: datetime | None
 
 
@@ -79,7 +79,7 @@ def _show(door: Door, rows: list[_Row], now: datetime) -> None:
     lead = f"{symbols.note} "
     for row in rows:
         if row.plan is None:
-            answer(door, lead, f"{row.at.shown} {row.trouble}")
+            answer(door, lead, f"{row.at.shown} {row.error}")
         elif not row.at.slug:
             said = f"{row.at.shown} cannot be typed as a name; rename it: a-z, digits and hyphens."
             talk(door, lead, said)
@@ -97,7 +97,7 @@ def _as_json(row: _Row) -> dict[str, object]:
     plan = row.plan
     shown: dict[str, object] = {"path": row.at.shown, "slug": row.at.slug}
     if plan is None:
-        return {**shown, "trouble": row.trouble}
+        return {**shown, "trouble": row.error}
     return {
         **shown,
         "title": plan.title,

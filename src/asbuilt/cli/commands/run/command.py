@@ -37,7 +37,7 @@ from asbuilt.git.forge.github import open_forge
 from asbuilt.git.repository import open_repository
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.queries.overview import Told, events_of
+from asbuilt.journal.queries.overview import Entries, events_of
 from asbuilt.lifecycle.run.baseline import SETTLE
 from asbuilt.lifecycle.run.retry_times import written
 from asbuilt.lifecycle.status.standing import done_now, fold_plan
@@ -296,7 +296,7 @@ def options_for(
     return with_team(options, settings, environ, agent=wish.agent, script=wish.script)
 
 
-def _done(plan: Plan, events: Told) -> frozenset[str]:
+def _done(plan: Plan, events: Entries) -> frozenset[str]:
     """Return the phases that are done. Proven phases that have not landed are marked in no file yet."""
     return done_now(fold_plan(events), (phase.id for phase in plan.phases if phase.status is Status.DONE))
 

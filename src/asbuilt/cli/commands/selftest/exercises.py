@@ -106,7 +106,7 @@ def estimate(past: Sequence[Spent], plans: int, silent: Sequence[str]) -> str:
 def spent_of(run: Mapping[str, Any]) -> Spent:
     """Read the cost from a run's JSON; without JSON it is unknown."""
     cost = run.get("cost") or {"usd": None, "is_whole": False}
-    return Spent(usd=cost["usd"] or 0.0, usd_untold=int(not cost["is_whole"]))
+    return Spent(usd=cost["usd"] or 0.0, usd_unreported=int(not cost["is_whole"]))
 
 
 def outcome_of(run: Mapping[str, Any], seen: Seen | None) -> tuple[Outcome, str]:
