@@ -341,14 +341,14 @@ def ensure_worker(home: Home, environ: Mapping[str, str]) -> int:
     log = home.worker_log
     if log.exists() and log.stat().st_size > _LOG_CAP:
         log.replace(log.with_suffix(".log.1"))
-    with log.open("ab") as said:
+    with log.open("ab") as output:
         started = subprocess.Popen(  # noqa: S603 - our own program
             [sys.executable, "-P", "-m", "asbuilt", "worker", "--foreground", "--idle", str(int(IDLE_S))],
             cwd="/",
             env={name: environ[name] for name in (*_PASSED, *_pointed_to(environ)) if name in environ},
             stdin=subprocess.DEVNULL,
-            stdout=said,
-            stderr=said,
+            stdout=output,
+            stderr=output,
             start_new_session=True,
         )
     until = time.monotonic() + _UP_WITHIN_S

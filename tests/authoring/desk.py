@@ -107,7 +107,7 @@ class Desk(Shop):
         """Answer the oldest question that waits."""
         with self.store.read() as session:
             asked = approvals.waiting(session, LOCAL, REPO)[0]
-        answer(self.store, LOCAL, REPO, asked.number, said=said, note=note, asker=Asker("you", "here", {}))
+        answer(self.store, LOCAL, REPO, asked.number, reply=said, note=note, asker=Asker("you", "here", {}))
 
     def text(self, digest: str) -> str:
         """Read a text by its digest."""

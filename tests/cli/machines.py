@@ -59,7 +59,7 @@ TROUBLED = Facts(
         refusals=(why_bubblewrap(NO_NAMESPACE, Knobs(apparmor=True), there=True), why_landlock("")),
         required=True,
     ),
-    gate=GateFacts(installed=True, enabled=True, version=VERSION, said="sh: 1: /gone/python: not found"),
+    gate=GateFacts(installed=True, enabled=True, version=VERSION, output="sh: 1: /gone/python: not found"),
     tests=SuiteFacts(
         command="pytest -q",
         origin="asbuilt.toml:2",

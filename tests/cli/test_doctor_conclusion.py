@@ -27,7 +27,7 @@ _NO_GH = ErrorFacts(what="gh is not signed in", why="w", next_step="n")
             "A run asks you first; --auto stops.",
         ),
         (
-            {"gate": GateFacts(installed=True, enabled=True, version=VERSION, said="exit 0")},
+            {"gate": GateFacts(installed=True, enabled=True, version=VERSION, output="exit 0")},
             "Runs start.",
         ),
         ({"store": replace(READY.store, free_bytes=1_000_000)}, "Runs start."),

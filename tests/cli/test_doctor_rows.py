@@ -332,7 +332,7 @@ def test_a_clock_has_a_row_only_when_it_is_wrong(clock: ClockFacts, shown: str) 
 """),
         ),
         (
-            GateFacts(installed=True, enabled=True, version=VERSION, said="exit 0"),
+            GateFacts(installed=True, enabled=True, version=VERSION, output="exit 0"),
             snapshot("""\
 ✗ gate      installed hook let a known-bad call through: exit 0
             Why:  Claude Code runs a tool whenever the hook before it fails.

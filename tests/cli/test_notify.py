@@ -128,7 +128,7 @@ def test_the_doctor_says_which_way_was_not_heard() -> None:
         )
         if row.name == "notify"
     )
-    assert (row.state, row.said, row.next_step) == snapshot(
+    assert (row.state, row.text, row.next_step) == snapshot(
         (
             State.NOTE,
             "the last notification by slack was not received: x answered 500",

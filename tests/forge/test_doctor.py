@@ -63,13 +63,13 @@ def test_where_no_remote_leads_to_a_forge_there_is_a_row_only_where_it_is_wanted
 def test_the_row_is_a_problem_only_where_work_lands_by_pull_request() -> None:
     good = ForgeFacts(wanted=True, host="github.com", version="2.74.0")
     assert row_of(good) == Row(
-        name="forge", state=State.GOOD, lead="gh 2.74.0", said="signed in to github.com", facts=good
+        name="forge", state=State.GOOD, lead="gh 2.74.0", text="signed in to github.com", facts=good
     )
     bad = replace(good, error=ErrorFacts(what="not signed in", why="so", next_step="do"))
     assert row_of(bad) == Row(
         name="forge",
         state=State.PROBLEM,
-        said="not signed in",
+        text="not signed in",
         why="so",
         next_step="do",
         facts=bad,
@@ -77,5 +77,5 @@ def test_the_row_is_a_problem_only_where_work_lands_by_pull_request() -> None:
     )
     idle = replace(bad, wanted=False)
     assert row_of(idle) == Row(
-        name="forge", state=State.NOTE, said="not signed in", next_step="do", facts=idle
+        name="forge", state=State.NOTE, text="not signed in", next_step="do", facts=idle
     )

@@ -115,7 +115,7 @@ def test_a_forge_is_asked_with_the_users_own_credential_helper_alone(shop: Shop,
     shop.git("config", "--global", "credential.https://github.com.helper", f"!echo mine >>{tmp_path}/users #")
     remote = Remote(repository=shop.repository, url="https://github.com/a/b", environment={})
     asked = b"protocol=https\nhost=github.com\n\n"
-    assert remote._git().said("credential", "fill", stdin=asked, allowed=(128,)).out == b""  # noqa: SLF001
+    assert remote._git().run("credential", "fill", stdin=asked, allowed=(128,)).out == b""  # noqa: SLF001
     assert (tmp_path / "users").read_text() == "mine\n"
     assert started(trace) == []
 

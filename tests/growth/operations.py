@@ -66,7 +66,7 @@ def _question(session: Session, _: Blobs) -> object:
     open_plan(session, address, "fresh")
     wish = approvals.Wish(run, "continue", "go on?")
     asked = approvals.ask(session, address, key=f"{run}/between/2", wish=wish, actor="asbuilt")
-    return approvals.answer(session, LOCAL, REPO, asked.number, said="yes", actor="ann")
+    return approvals.answer(session, LOCAL, REPO, asked.number, reply="yes", actor="ann")
 
 
 def _event(session: Session, _: Blobs) -> object:

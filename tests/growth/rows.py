@@ -77,7 +77,7 @@ def _tell(session: Session, blobs: Blobs) -> None:
         append(session, _FIRST, event, key=f"{_RUN}/{key}", actor="asbuilt", run=_RUN)
     wish = approvals.Wish(_RUN, "tests", "prove with `make test`?")
     asked = approvals.ask(session, _FIRST, key=f"tests/ab/{_RUN}", wish=wish, actor="asbuilt")
-    approvals.answer(session, LOCAL, REPO, asked.number, said="yes", actor="ann")
+    approvals.answer(session, LOCAL, REPO, asked.number, reply="yes", actor="ann")
     segments.close(session, Segment(LOCAL, REPO, _RUN, 1, "", ""))
     runs.set_state(session, run, "landed")
     claims.release(session, _FIRST, run=_RUN, actor="asbuilt")

@@ -262,7 +262,7 @@ def test_a_question_is_asked_once_and_answered_once(store: Store) -> None:
 
     def say(said: approvals.Answer) -> tuple[bool, approvals.Approval | None]:
         with store.write() as session:
-            return approvals.answer(session, "local", "6f9c", 1, said=said, actor=said)
+            return approvals.answer(session, "local", "6f9c", 1, reply=said, actor=said)
 
     with ThreadPoolExecutor(8) as pool:
         answers = list(pool.map(say, ["yes", "no"] * 4))
@@ -318,7 +318,7 @@ def test_the_newest_answer_under_a_key_is_remembered_for_the_whole_repository(st
         assert last() == {1: None, 2: "a1", 3: "a1", 4: "a3"}[number]
         if number < 4:
             with store.write() as session:
-                approvals.answer(session, "local", "6f9c", number, said="yes", actor="you")
+                approvals.answer(session, "local", "6f9c", number, reply="yes", actor="you")
     assert (last(), last("other")) == ("a3", None)
 
 

@@ -175,7 +175,7 @@ def test_a_question_that_was_answered_at_night_is_not_told_of_in_the_morning(
     for phase in ("1", "2"):
         Calling(store, reach).call(run, f"{run.run}/between/{phase}/asked")
     with store.write() as session:
-        approvals.answer(session, PLAN.org, PLAN.repo, 1, said="yes", actor="ann")
+        approvals.answer(session, PLAN.org, PLAN.repo, 1, reply="yes", actor="ann")
     _now_due(store)
     assert Notifying(store, Reach(posts=ways), org=PLAN.org).look() == 1
     assert _texts(receiver) == ["asbuilt: greet.1 needs you\nQuestion a2 waits: asbuilt approve"]

@@ -235,7 +235,7 @@ class Shop:
         """Answer the one question that waits, as a door does; return all that waited."""
         with self.store.write() as session:
             waiting = approvals.waiting(session, LOCAL, REPO)
-            approvals.answer(session, LOCAL, REPO, waiting[0].number, said=said, actor="you")
+            approvals.answer(session, LOCAL, REPO, waiting[0].number, reply=said, actor="you")
             runs.wake(session, LOCAL, REPO, run)
         return [approval.question for approval in waiting]
 

@@ -38,7 +38,7 @@ def known(shop: Shop) -> Drafts:
 def approve(shop: Shop, number: int = 1, by: str = "ada") -> None:
     """Say yes to a question, from wherever the store is reached."""
     asker = Asker(by, "another-host", {})
-    assert answer(shop.store, LOCAL, REPO, number, said="yes", note=None, asker=asker)[0]
+    assert answer(shop.store, LOCAL, REPO, number, reply="yes", note=None, asker=asker)[0]
 
 
 def approved(shop: Shop) -> None:

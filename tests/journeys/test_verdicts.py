@@ -26,7 +26,7 @@ def waive(shop: Shop, run: str) -> str:
     with shop.store.write() as session:
         (asked,) = approvals.waiting(session, LOCAL, REPO)
         approvals.answer(
-            session, LOCAL, REPO, asked.number, said="yes", actor="you", note="it greets --> <us>\nnext year"
+            session, LOCAL, REPO, asked.number, reply="yes", actor="you", note="it greets --> <us>\nnext year"
         )
         runs.wake(session, LOCAL, REPO, run)
     assert asked.kind == "waiver"

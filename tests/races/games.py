@@ -100,7 +100,7 @@ class Answer(_Journal):
 
     def act(self, number: int) -> Said:
         counts, asked = requests.answer(
-            self.store, LOCAL, REPO, number + 1, said=("yes", "no")[self.who], note=None, asker=self.asker
+            self.store, LOCAL, REPO, number + 1, reply=("yes", "no")[self.who], note=None, asker=self.asker
         )
         return {"won": counts, "answer": asked.answer, "by": asked.answered_by}
 
@@ -114,7 +114,7 @@ class Approve(_Journal):
 
     def act(self, number: int) -> Said:
         counts, asked = requests.answer(
-            self.store, LOCAL, REPO, number + 1, said=("yes", "no")[self.who], note=None, asker=self.asker
+            self.store, LOCAL, REPO, number + 1, reply=("yes", "no")[self.who], note=None, asker=self.asker
         )
         return {"won": counts, "answer": asked.answer, "by": asked.answered_by}
 
@@ -137,7 +137,7 @@ class Revise(_Journal):
     def act(self, number: int) -> Said:
         if self.who == 0:
             counts, asked = requests.answer(
-                self.store, LOCAL, REPO, self.first, said="yes", note=None, asker=self.asker
+                self.store, LOCAL, REPO, self.first, reply="yes", note=None, asker=self.asker
             )
         else:
             counts, asked = requests.revise(
@@ -197,7 +197,7 @@ class Stop(_Journal):
                     end(session, run, "failed", "it ended")
                 said["ended"] = True
                 said["answered"], _ = requests.answer(
-                    self.store, LOCAL, REPO, number + 1, said="yes", note=None, asker=self.asker
+                    self.store, LOCAL, REPO, number + 1, reply="yes", note=None, asker=self.asker
                 )
         except StoreFailed as error:
             return {"failed": error.what}

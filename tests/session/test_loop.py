@@ -28,7 +28,7 @@ def test_a_round_ends_with_its_phase_however_empty_the_context() -> None:
 
 
 def test_a_claim_is_looked_up_in_the_plan() -> None:
-    said = Round(said=f"{COMPLETE}: All tasks finished successfully.", phase="1")
+    said = Round(reply=f"{COMPLETE}: All tasks finished successfully.", phase="1")
     assert after(LOOP, NOW, said._replace(is_plan_over=True)) is None
     assert after(LOOP, NOW, said) is None
     goes_on = after(LOOP, NOW, said._replace(is_plan_over=False))
@@ -36,8 +36,8 @@ def test_a_claim_is_looked_up_in_the_plan() -> None:
 
 
 def test_a_blocker_ends_a_loop() -> None:
-    assert after(LOOP, NOW, Round(said="I tried.\n**BLOCKER:** no key", is_plan_over=False)) is None
-    assert after(LOOP, NOW, Round(said="no BLOCKER: in sight", is_plan_over=False)) == LOOP
+    assert after(LOOP, NOW, Round(reply="I tried.\n**BLOCKER:** no key", is_plan_over=False)) is None
+    assert after(LOOP, NOW, Round(reply="no BLOCKER: in sight", is_plan_over=False)) == LOOP
 
 
 def test_a_fresh_context_begins_the_next_round_with_the_prompt_as_it_was_typed() -> None:

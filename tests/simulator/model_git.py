@@ -32,7 +32,7 @@ Files = dict[str, bytes]
 PERSON: Final = Person(name="A Person", email="a@person", at=datetime(2026, 1, 1, tzinfo=UTC))
 
 
-class Said(NamedTuple):
+class CommandResult(NamedTuple):
     """What git answers."""
 
     code: int
@@ -81,13 +81,13 @@ class Model:
     def git(self) -> Model:
         return self
 
-    def said(self, *words: str, allowed: tuple[int, ...] = ()) -> Said:
+    def run(self, *words: str, allowed: tuple[int, ...] = ()) -> CommandResult:
         """Answer the one command that flows give by themselves: the bytes of a file at a commit or tree."""
         assert words[:2] == ("cat-file", "blob"), words
         at, _, path = words[2].partition(":")
         found = _files_at(self, at).get(path)
         assert found is not None or allowed, words
-        return Said(128, b"") if found is None else Said(0, found)
+        return CommandResult(128, b"") if found is None else CommandResult(0, found)
 
     def files(self, commit: str) -> Files:
         """Return the files of a commit."""

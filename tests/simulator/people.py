@@ -163,7 +163,7 @@ class People:
                 space.files = {name: data for name, data in space.files.items() if data != LARGE}
         word: approvals.Answer = "yes" if said == "yes" else "no"
         counts, _ = requests.answer(
-            self._ledger, LOCAL, REPO, asked.number, said=word, note=None, asker=ASKER
+            self._ledger, LOCAL, REPO, asked.number, reply=word, note=None, asker=ASKER
         )
         self._stage.tell(f"answer {asked.key}: {said}, counts: {counts}")
 

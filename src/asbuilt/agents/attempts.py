@@ -179,10 +179,10 @@ class FolderAttempts:
         )
         if done.returncode not in (0, TAKEN):
             log = folder / "host.log"
-            said = log.read_text("utf-8", "replace") if log.exists() else ""
-            said += done.stderr.decode("utf-8", "replace")
+            text = log.read_text("utf-8", "replace") if log.exists() else ""
+            text += done.stderr.decode("utf-8", "replace")
             raise HostFailed(
-                f"the host of {folder.name} did not come up (exit {done.returncode}): {said.strip()[-300:]}",
+                f"the host of {folder.name} did not come up (exit {done.returncode}): {text.strip()[-300:]}",
                 why="Without its host, the agent cannot be supervised or ended.",
                 next_step=f"Look into {log} and at the disk's space, then repeat the command.",
             )

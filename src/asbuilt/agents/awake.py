@@ -49,8 +49,12 @@ def _started(argv: tuple[str, ...]) -> subprocess.Popen[bytes] | None:
         )
     except OSError:
         return None
-    said = holder.stdout
-    if said is not None and select.select([said], [], [], _ANSWER_S)[0] and said.readline() == b"held\n":
+    output = holder.stdout
+    if (
+        output is not None
+        and select.select([output], [], [], _ANSWER_S)[0]
+        and output.readline() == b"held\n"
+    ):
         return holder
     _end(holder)
     return None

@@ -238,9 +238,9 @@ def _check_started(code: int, status: bytes, capture: Capture, argv: tuple[str, 
     if code < 0 or any("exit-code" in line for line in lines):
         return
     output = capture.value()
-    said = output.decode("utf-8", "replace").strip().splitlines()
+    printed = output.decode("utf-8", "replace").strip().splitlines()
     raise SandboxUnavailable(
-        f"the sandbox did not start: {said[-1][:300] if said else 'it printed nothing'}",
+        f"the sandbox did not start: {printed[-1][:300] if printed else 'it printed nothing'}",
         why="The command was not run at all, so it proves nothing either way.",
         next_step="`asbuilt doctor` tries the sandbox and names what prevents it.",
         argv=argv,

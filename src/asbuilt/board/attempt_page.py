@@ -96,8 +96,8 @@ def _growing(reading: Reading, run: Run) -> bytes:
     places = () if repository is None else checkouts(repository)
     for place in (checkout for checkout in places if checkout.path.is_relative_to(folder)):
         git = place.git.with_environment(GIT_OPTIONAL_LOCKS="0")
-        new = git.said("ls-files", "-z", "--others", "--exclude-standard").out.split(b"\0")[:-1]
-        text = git.said("diff-index", *PLAIN, "--patch", "HEAD").out
+        new = git.run("ls-files", "-z", "--others", "--exclude-standard").out.split(b"\0")[:-1]
+        text = git.run("diff-index", *PLAIN, "--patch", "HEAD").out
         for at, name in enumerate(new):
             if at == _NEW or len(text) > MAX_TEXT:
                 return text + b"%d more new files\n" % (len(new) - at)

@@ -36,7 +36,7 @@ _LABELS: Final = {
     "waiver": ("Accept without it", "Do not accept"),
     "drift": ("Correct the plan", "Keep the plan's number"),
 }
-_SAID: Final[Mapping[str, Answer]] = {"yes": "yes", "no": "no"}
+_ANSWERS: Final[Mapping[str, Answer]] = {"yes": "yes", "no": "no"}
 _OTHERS: Final = ("Yes", "No")
 _ABOUT_WORK: Final = ("sign-off", "waiver", "drift")
 """Kinds of questions about a phase's work: its change and its evidence are shown."""
@@ -131,23 +131,23 @@ def answer_question(reading: Reading, repo: str, number: int, fields: Mapping[st
         asked = approvals.named(session, LOCAL, repo, number)
     if asked is None or is_refinement(asked.run):
         return "This question cannot be answered here."
-    said, option = _SAID.get(fields.get("said", "")), fields.get("option", "")
-    if said is None or (option and option not in options_of(asked.question)):
+    reply, option = _ANSWERS.get(fields.get("said", "")), fields.get("option", "")
+    if reply is None or (option and option not in options_of(asked.question)):
         return None
     note = option or fields.get("note", "").replace("\r\n", "\n").strip()
     if len(note) > doc.MAX_NOTE:
         return f"The note is longer than {doc.MAX_NOTE:,} characters; nothing was answered."
-    if said == "yes" and asked.kind == _NEEDS_REASON and not note:
+    if reply == "yes" and asked.kind == _NEEDS_REASON and not note:
         return "A waiver needs a reason; nothing was answered."
     repository = reading.repository(repo)
     settings = load(repository=repository.root if repository else None, environ=os.environ)
     counts, found = answer(
         reading.store, LOCAL, repo, number,
-        said=said, note=note or None,
+        reply=reply, note=note or None,
         asker=Asker(getpass.getuser(), machine(), os.environ),
         approvers=settings.globs("approvals.plan"),
     )  # fmt: skip
     if not counts:
         before = f"{found.answer}, by {found.answered_by}"
         return f"{found.name} was already answered: {before}. Your answer does not count."
-    return f"Recorded: {said}, by {found.answered_by}."
+    return f"Recorded: {reply}, by {found.answered_by}."

@@ -75,10 +75,10 @@ class Notifying:
                 notices.put_off(
                     session, taken, until=again_at(max(wait.tries for wait in taken), session.now)
                 )
-            said = None if message is None else self._ways[way].call(message)
-            is_over = said is None or max(wait.tries for wait in taken) + 1 >= TRIES
+            error = None if message is None else self._ways[way].call(message)
+            is_over = error is None or max(wait.tries for wait in taken) + 1 >= TRIES
             with self._store.write() as session:
-                notices.answered(session, taken, said=said, is_over=is_over)
+                notices.answered(session, taken, error=error, is_over=is_over)
                 notices.forget(session, self._org, before=written(moment(session.now) - _KEPT))
             tried += 1
         return tried
@@ -97,7 +97,7 @@ def sending(store: Store, reach: Reach, *, org: str) -> AbstractContextManager[C
 
 def _message(session: Session, taken: Sequence[Waiting], reach: Reach) -> Message | None:
     """Return a message with the notices that still apply; None if none does."""
-    said = []
+    messages = []
     for wait in taken:
         entry = keyed(session, wait.address, wait.key)
         run = runs.find(session, wait.org, wait.repo, wait.run)
@@ -105,13 +105,15 @@ def _message(session: Session, taken: Sequence[Waiting], reach: Reach) -> Messag
             continue
         message = notice(run.name, entry.event, reach.questions(run.repo))
         if message is not None and not _is_answered(session, wait, entry.event):
-            said.append((entry.at, entry.seq, message))
-    if not said:
+            messages.append((entry.at, entry.seq, message))
+    if not messages:
         return None
-    said.sort(key=lambda pair: pair[:2])  # a plan's own events of one millisecond keep their order
+    messages.sort(key=lambda pair: pair[:2])  # a plan's own events of one millisecond keep their order
     names = "\n".join(f"{wait.repo}\t{wait.plan}\t{wait.key}" for wait in taken)
     return Message(
-        hashlib.sha256(names.encode()).hexdigest()[:32], said[0][0], tuple(pushed for *_, pushed in said)
+        hashlib.sha256(names.encode()).hexdigest()[:32],
+        messages[0][0],
+        tuple(pushed for *_, pushed in messages),
     )
 
 
@@ -177,6 +179,6 @@ class Calling:
             called = AttentionCalled(way=", ".join(ways), about=entry.kind)
             append(session, run.address, called, key=f"{key}/called", actor=ACTOR, run=run.run)
             notices.queue(session, run, key, later if until is None else ways, due_at=until or session.now)
-        said = notice(run.name, entry.event, self._reach.questions(run.repo))
-        if desktop is not None and until is None and said is not None:
-            desktop.call(Message(key, entry.at, (said,)))
+        message = notice(run.name, entry.event, self._reach.questions(run.repo))
+        if desktop is not None and until is None and message is not None:
+            desktop.call(Message(key, entry.at, (message,)))

@@ -260,8 +260,8 @@ def _decision(asked: ApprovalAsked, answered: ApprovalAnswered | None, entry: En
     name = f"a{asked.number}"
     if answered is None or entry is None:
         return Decision(name, asked.about, asked.question, "", "", "", "")
-    said, note = answered.answer, answered.note
-    return Decision(name, asked.about, asked.question, said, entry.actor, entry.at, note)
+    answer, note = answered.answer, answered.note
+    return Decision(name, asked.about, asked.question, answer, entry.actor, entry.at, note)
 
 
 def _branch(record: Record) -> str:

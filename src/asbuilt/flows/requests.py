@@ -233,7 +233,7 @@ def answer(  # noqa: PLR0913 - an answer has these parts
     repo: str,
     number: int,
     *,
-    said: Answer,
+    reply: Answer,
     note: str | None,
     asker: Asker,
     approvers: Sequence[str] = (),
@@ -249,9 +249,11 @@ def answer(  # noqa: PLR0913 - an answer has these parts
         if asked.kind == "plan":
             _may_approve(session, address, asked, approvers, asker)
             drafts.overtake(session, address)
-        counts, found = approvals.answer(session, org, repo, number, said=said, actor=asker.actor, note=note)
+        counts, found = approvals.answer(
+            session, org, repo, number, reply=reply, actor=asker.actor, note=note
+        )
         if counts:
-            if asked.kind == "plan" and said == "yes":
+            if asked.kind == "plan" and reply == "yes":
                 drafts.approve(session, address, number, actor=asker.actor)
             runs.wake(session, org, repo, asked.run)
     return counts, found or asked

@@ -127,8 +127,8 @@ def _began_on(repository: Repository, room: Path, target: str) -> str:
 def is_agreed(record: Record, key: LastingKey) -> bool:
     """Return whether a user has said yes before, in any run of this repository."""
     with record.store.read() as session:
-        said = approvals.last_answered(session, record.run.org, record.run.repo, under=key.under)
-    return said is not None and said.answer == "yes"
+        answered = approvals.last_answered(session, record.run.org, record.run.repo, under=key.under)
+    return answered is not None and answered.answer == "yes"
 
 
 def _carried(record: Record, repository: Repository, base: str) -> list[tuple[str, str, list[str]]]:

@@ -50,7 +50,7 @@ _SETTINGS: Final = (
 )
 
 
-class Said(Struct, frozen=True, kw_only=True):
+class CommandResult(Struct, frozen=True, kw_only=True):
     """Exit code and output of one git command."""
 
     code: int
@@ -90,7 +90,7 @@ class Git(Struct, frozen=True, kw_only=True):
     shielded: bool = False
     """True: git runs in its own session, so Ctrl-C does not interrupt it."""
 
-    def said(self, *argv: str | bytes, stdin: bytes = b"", allowed: tuple[int, ...] = (0,)) -> Said:
+    def run(self, *argv: str | bytes, stdin: bytes = b"", allowed: tuple[int, ...] = (0,)) -> CommandResult:
         """Run one git command to its end; raise `GitFailed` for an exit code that is not in `allowed`.
 
         While another git holds a lock, retries for `patience_s`, with pauses of 0.02 s that double up to 0.5
@@ -99,17 +99,17 @@ class Git(Struct, frozen=True, kw_only=True):
         until = time.monotonic() + self.patience_s
         pause = 0.02
         while True:
-            said = self._once(argv, stdin)
-            if said.code in allowed:
-                return said
-            if not _LOCKED.search(said.err) or time.monotonic() + pause > until:
-                raise _failed(argv, said)
+            result = self._once(argv, stdin)
+            if result.code in allowed:
+                return result
+            if not _LOCKED.search(result.err) or time.monotonic() + pause > until:
+                raise _failed(argv, result)
             time.sleep(pause)
             pause = min(pause * 2, 0.5)
 
     def line(self, *argv: str | bytes, stdin: bytes = b"") -> str:
-        """Run a command and return its output as `Said.line`."""
-        return self.said(*argv, stdin=stdin).line
+        """Run a command and return its output as `CommandResult.line`."""
+        return self.run(*argv, stdin=stdin).line
 
     def start(self, *argv: str, errors: IO[bytes]) -> subprocess.Popen[bytes]:
         """Start a git that stays, with pipes for its input and output; the caller ends it."""
@@ -127,7 +127,7 @@ class Git(Struct, frozen=True, kw_only=True):
         """Return a copy with additional environment variables."""
         return replace(self, environment={**self.environment, **more})
 
-    def _once(self, argv: tuple[str | bytes, ...], stdin: bytes) -> Said:
+    def _once(self, argv: tuple[str | bytes, ...], stdin: bytes) -> CommandResult:
         with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as errors:
             given.write(stdin)
             given.seek(0)
@@ -149,7 +149,7 @@ class Git(Struct, frozen=True, kw_only=True):
                     raise
             errors.seek(0)
             err = errors.read(_ERROR_CHARS).decode("utf-8", "replace")
-        return Said(code=process.returncode, out=out, err=err.strip())
+        return CommandResult(code=process.returncode, out=out, err=err.strip())
 
     @staticmethod
     def _argv(argv: tuple[str | bytes, ...]) -> list[str | bytes]:
@@ -246,13 +246,13 @@ def _verb(argv: tuple[str | bytes, ...]) -> str:
     return next((os.fsdecode(part) for part in argv if not os.fsdecode(part).startswith("-")), "git")
 
 
-def _failed(argv: tuple[str | bytes, ...], said: Said) -> GitFailed:
-    message = f"git said: {said.err or said.line[:_ERROR_CHARS] or 'nothing'}"
+def _failed(argv: tuple[str | bytes, ...], result: CommandResult) -> GitFailed:
+    message = f"git said: {result.err or result.line[:_ERROR_CHARS] or 'nothing'}"
     return GitFailed(
-        f"git {_verb(argv)} failed (exit {said.code})",
-        why=f"{ENDED} {-said.code}" if said.code < 0 else message,
+        f"git {_verb(argv)} failed (exit {result.code})",
+        why=f"{ENDED} {-result.code}" if result.code < 0 else message,
         next_step="Wait for the git that holds the lock, or remove it if none runs; then try again."
-        if _LOCKED.search(said.err)
+        if _LOCKED.search(result.err)
         else "Fix what git reports, then try again; nothing was lost.",
     )
 

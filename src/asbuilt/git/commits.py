@@ -81,22 +81,22 @@ def people(author: Person, committer: Person) -> dict[str, str]:
 def author_of(repository: Repository) -> Person:
     """Return the user as git knows them: `git var GIT_AUTHOR_IDENT` with the user's own settings."""
     git = replace(repository.git, git_dir=repository.git_dir, as_user=True)
-    said = git.said("var", "GIT_AUTHOR_IDENT", allowed=(0, 128))
-    if said.code:
+    result = git.run("var", "GIT_AUTHOR_IDENT", allowed=(0, 128))
+    if result.code:
         raise GitFailed(
             "git does not know who you are",
             why="Outcome commits carry your name; git var GIT_AUTHOR_IDENT gives none.",
             next_step='`git config --global user.name "Your Name"` and'
             " `git config --global user.email you@example.com`, then try again.",
         )
-    return _person(os.fsencode(said.line))
+    return _person(os.fsencode(result.line))
 
 
 def signs(repository: Repository) -> bool:
     """Return whether the user's git is set to sign commits, for `landing.sign = auto`."""
     git = replace(repository.git, git_dir=repository.git_dir, as_user=True)
-    said = git.said("config", "--type=bool", "--get", "commit.gpgSign", allowed=(0, 1))
-    return said.line == "true"
+    result = git.run("config", "--type=bool", "--get", "commit.gpgSign", allowed=(0, 1))
+    return result.line == "true"
 
 
 def message_for(subject: str, body: str = "", **trailers: str | Sequence[str]) -> bytes:
@@ -196,8 +196,8 @@ def advance(repository: Repository, branch: str, *, new: str, old: str | None) -
 
 def contains(repository: Repository, history: str, commit: str) -> bool:
     """Return whether a history contains a commit; False if the repository lacks the commit."""
-    said = repository.git.said("merge-base", "--is-ancestor", commit, history, allowed=(0, 1, 128))
-    return said.code == 0
+    result = repository.git.run("merge-base", "--is-ancestor", commit, history, allowed=(0, 1, 128))
+    return result.code == 0
 
 
 def trailer(message: bytes, key: str) -> str | None:
@@ -214,12 +214,12 @@ def outcomes(repository: Repository, at: str, run: str, *, since: str | None = N
     """Find a run's commits in a history by their trailers, oldest first."""
     span = [check_oid(at), *([f"^{check_oid(since)}"] if since else [])]
     # The patterns only limit which commits are read; the trailers decide which ones count.
-    said = repository.git.said(
+    result = repository.git.run(
         "log", "-z", "--topo-order", "--reverse", "--fixed-strings", f"--grep={RUN}: {run}",
         "--grep=This reverts commit ", "--format=tformat:%H%n%B", *span, "--",
     )  # fmt: skip
     found: dict[str, Outcome] = {}
-    for record in said.fields:
+    for record in result.fields:
         name, _, message = record.partition(b"\n")
         commit = name.decode("ascii")
         for reverted in _REVERTS.findall(message):
@@ -245,11 +245,11 @@ def uncommitted(repository: Repository, paths: Sequence[str]) -> tuple[str, ...]
     """Return those of some files that differ from the last commit. Ignored files are left out."""
     git = replace(repository.git, git_dir=repository.git_dir, work_tree=repository.root)
     named = b"".join(path.encode() + b"\0" for path in paths)
-    ignored = git.said("check-ignore", "-z", "--stdin", stdin=named, allowed=(0, 1)).fields
+    ignored = git.run("check-ignore", "-z", "--stdin", stdin=named, allowed=(0, 1)).fields
     wanted = [path for path in paths if path.encode() not in ignored]
     if not wanted:
         return ()
-    changed = git.said("status", "--porcelain=v1", "-z", "--no-renames", "-uall", "--", *wanted).fields
+    changed = git.run("status", "--porcelain=v1", "-z", "--no-renames", "-uall", "--", *wanted).fields
     return tuple(path for path in wanted if any(field[3:] == path.encode() for field in changed))
 
 
@@ -260,6 +260,6 @@ def commit_files(repository: Repository, paths: Sequence[str], *, subject: str) 
     settings decide whether the commit is signed.
     """
     git = replace(repository.git, git_dir=repository.git_dir, work_tree=repository.root, as_user=True)
-    git.said("add", "--", *paths)
-    git.said("commit", "-q", "--no-verify", "--only", "-F", "-", "--", *paths, stdin=message_for(subject))
+    git.run("add", "--", *paths)
+    git.run("commit", "-q", "--no-verify", "--only", "-F", "-", "--", *paths, stdin=message_for(subject))
     return git.line("rev-parse", "HEAD")

@@ -130,8 +130,8 @@ def _in_every_file(common: Path, files: list[Path]) -> list[Setting]:
                 why="asbuilt reads each one, since any could name a program that git starts.",
                 next_step="Take the includes out of it, then try again.",
             )
-        said = Git(git_dir=common).said("config", "-z", "--file", str(file), "--no-includes", "--list")
-        for field in said.fields:
+        result = Git(git_dir=common).run("config", "-z", "--file", str(file), "--no-includes", "--list")
+        for field in result.fields:
             key, _, value = os.fsdecode(field).partition("\n")
             if _INCLUDE.fullmatch(key):
                 files.append(file.parent / os.path.expanduser(value))  # noqa: PTH111 - an unknown user stays as written

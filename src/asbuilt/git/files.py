@@ -154,8 +154,8 @@ def _ignored(git: Git, paths: list[bytes]) -> frozenset[bytes]:
         return frozenset()
     # `./` keeps a name that begins with `:` from being read as a pathspec.
     given = b"".join(b"./" + path + b"\0" for path in paths)
-    said = git.said("check-ignore", "-z", "--no-index", "--stdin", stdin=given, allowed=(0, 1))
-    return frozenset(path.removeprefix(b"./") for path in said.fields)
+    result = git.run("check-ignore", "-z", "--no-index", "--stdin", stdin=given, allowed=(0, 1))
+    return frozenset(path.removeprefix(b"./") for path in result.fields)
 
 
 def _measured(root: Path, folder: bytes) -> int:

@@ -129,14 +129,14 @@ class SharedRefs(Struct, kw_only=True):
         """Return the result of an attempt that a worker has kept, or None."""
         ref = check_ref_name(RESULTS + attempt)
         blob = tip(self._mirror, ref)
-        return None if blob is None else self._mirror.git.said("cat-file", "blob", blob).out
+        return None if blob is None else self._mirror.git.run("cat-file", "blob", blob).out
 
     def _here(self) -> dict[str, str]:
         """Return the run's refs in the mirror, by their names on the remote."""
         own = self._own_branch
         asked = [f"{kept}{self.run}.*" for kept in _KEPT]
-        said = self._mirror.git.line("for-each-ref", "--format=%(refname) %(objectname)", "--", *asked, own)
-        found = dict(line.split(" ", 1) for line in said.splitlines())
+        output = self._mirror.git.line("for-each-ref", "--format=%(refname) %(objectname)", "--", *asked, own)
+        found = dict(line.split(" ", 1) for line in output.splitlines())
         return {(_PLANS + self.slug if ref == own else ref): at for ref, at in found.items()}
 
 
@@ -155,7 +155,7 @@ def open_mirror(root: Path, name: str, url: str) -> Repository:
 def prune(mirror: Repository) -> None:
     """Let git pack a mirror, and delete objects that no ref has named for weeks, if it has many."""
     git = replace(mirror.git, timeout_s=600.0)
-    git.said("-c", "gc.auto=1000", "-c", "gc.autoDetach=false", "gc", "--auto", "--quiet")
+    git.run("-c", "gc.auto=1000", "-c", "gc.autoDetach=false", "gc", "--auto", "--quiet")
 
 
 def evict(root: Path, *, budget: int) -> list[str]:
@@ -188,8 +188,8 @@ def _make(root: Path, folder: Path, url: str) -> None:
         fresh = Path(scratch) / "mirror"
         fresh.mkdir(mode=0o700)
         git = Git(git_dir=fresh)
-        git.said("init", "--quiet", "--bare", "--template=", "--initial-branch=none")
-        git.said("config", "--local", "remote.origin.url", url)
+        git.run("init", "--quiet", "--bare", "--template=", "--initial-branch=none")
+        git.run("config", "--local", "remote.origin.url", url)
         fresh.rename(folder)
 
 

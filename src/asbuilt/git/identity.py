@@ -27,11 +27,11 @@ class Identity(Struct, frozen=True, kw_only=True):
 
 def identity(repository: Repository) -> Identity | None:
     """Return the identity, or None if no command has created one yet."""
-    said = repository.git.said("config", "--local", "--get", "asbuilt.repository", allowed=(0, 1))
-    if said.code:
+    result = repository.git.run("config", "--local", "--get", "asbuilt.repository", allowed=(0, 1))
+    if result.code:
         return None
     stat = repository.common.stat()
-    return Identity(uuid=said.line, common=repository.common, device=stat.st_dev, inode=stat.st_ino)
+    return Identity(uuid=result.line, common=repository.common, device=stat.st_dev, inode=stat.st_ino)
 
 
 def ensure_identity(repository: Repository, *, anew: bool = False) -> Identity:
@@ -42,7 +42,7 @@ def ensure_identity(repository: Repository, *, anew: bool = False) -> Identity:
     with writing(repository, "config.lock") as git:
         known = identity(repository)
         if known is None or (anew and known == before):
-            git.said("config", "--local", "asbuilt.repository", str(uuid.uuid4()))
+            git.run("config", "--local", "asbuilt.repository", str(uuid.uuid4()))
             known = identity(repository)
     if known is None:
         raise GitFailed(

@@ -118,16 +118,16 @@ def set_ref(repository: Repository, ref: str, *, new: str, old: str | None, why:
     """Swap a ref from `old` (None: it must not exist) to `new`; return False if it was not at `old`."""
     with writing(repository, lock_of(ref)) as git:
         swap = ("update-ref", "--no-deref", "-m", why, ref, new, old or repository.nothing)
-        said = git.said(*swap, allowed=(0, 1, 128))
-        if said.code and "but expected" not in said.err and "already exists" not in said.err:
-            said = git.said(*swap)
-    return said.code == 0
+        result = git.run(*swap, allowed=(0, 1, 128))
+        if result.code and "but expected" not in result.err and "already exists" not in result.err:
+            result = git.run(*swap)
+    return result.code == 0
 
 
 def drop_ref(repository: Repository, ref: str, *, old: str) -> None:
     """Delete a ref that is at `old`."""
     with writing(repository, lock_of(ref), "packed-refs.lock") as git:
-        git.said("update-ref", "--no-deref", "-d", ref, old)
+        git.run("update-ref", "--no-deref", "-d", ref, old)
 
 
 def is_still(path: Path) -> bool:

@@ -266,14 +266,14 @@ class _Reader:
             self._errors = None
 
     def _failed(self) -> GitFailed:
-        said = ""
+        message = ""
         if self._errors is not None:
             self._errors.seek(0)
-            said = self._errors.read(2_000).decode("utf-8", "replace").strip()
+            message = self._errors.read(2_000).decode("utf-8", "replace").strip()
         self._end()
         return GitFailed(
             "git cat-file failed",
-            why=f"git said: {said or 'nothing'}",
+            why=f"git said: {message or 'nothing'}",
             next_step="Fix what git reports, then try again; nothing was lost.",
         )
 

@@ -41,8 +41,8 @@ def listed(repository: Repository, pattern: str) -> list[tuple[str, str]]:
             return (
                 [*found] if start == pattern else [pair for pair in found if "/" not in pair[0][len(start) :]]
             )
-    said = repository.git.said("for-each-ref", "--format=%(refname)%00%(objectname)", pattern)
-    lines = os.fsdecode(said.out).splitlines()
+    result = repository.git.run("for-each-ref", "--format=%(refname)%00%(objectname)", pattern)
+    lines = os.fsdecode(result.out).splitlines()
     return [(ref, commit) for ref, _, commit in (line.partition("\0") for line in lines)]
 
 
@@ -64,10 +64,10 @@ def base_of(repository: Repository, commit: str) -> str:
 
 def changes(repository: Repository, commit: str) -> list[Change]:
     """List the files of a kept commit that differ from its base."""
-    said = repository.git.said(
+    result = repository.git.run(
         "diff-tree", *PLAIN, "-z", "--numstat", base_of(repository, commit), check_oid(commit)
     )
-    rows = (field.split(b"\t", 2) for field in said.fields)
+    rows = (field.split(b"\t", 2) for field in result.fields)
     return [Change(os.fsdecode(path), _count(added), _count(removed)) for added, removed, path in rows]
 
 
@@ -79,7 +79,7 @@ def touched(repository: Repository, before: str, after: str) -> dict[str, bool]:
 
 def patch(repository: Repository, commit: str) -> bytes:
     """Return the diff of a kept commit against its base."""
-    return repository.git.said(
+    return repository.git.run(
         "diff-tree", *PLAIN, "--patch", base_of(repository, commit), check_oid(commit)
     ).out
 

@@ -110,20 +110,20 @@ def open_repository(start: Path, *, agreed: Iterable[str] = ()) -> Repository:
 
 def resolve(repository: Repository, name: str) -> str | None:
     """Return the commit that a ref or commit-ish names, or None."""
-    said = repository.git.said(
+    result = repository.git.run(
         "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}", allowed=(0, 1, 128)
     )
-    return said.line if said.code == 0 else None
+    return result.line if result.code == 0 else None
 
 
 def tip(repository: Repository, ref: str) -> str | None:
     """Return the commit at the tip of a full ref name, or None."""
     with suppress(LeftToGit):
         return read_ref(repository.common, check_ref_name(ref), repository.ref_format)
-    said = repository.git.said(
+    result = repository.git.run(
         "show-ref", "--verify", "--hash", "--", check_ref_name(ref), allowed=(0, 1, 128)
     )
-    return said.line if said.code == 0 else None
+    return result.line if result.code == 0 else None
 
 
 def head_at(repository: Repository, git_dir: Path) -> str | None:
@@ -131,8 +131,8 @@ def head_at(repository: Repository, git_dir: Path) -> str | None:
     with suppress(LeftToGit):
         head = read_head(git_dir, repository.ref_format)
         return tip(repository, head) if head.startswith("refs/") else head
-    said = Git(git_dir=git_dir).said("rev-parse", "--verify", "--quiet", "HEAD", allowed=(0, 1, 128))
-    return said.line if said.code == 0 else None
+    result = Git(git_dir=git_dir).run("rev-parse", "--verify", "--quiet", "HEAD", allowed=(0, 1, 128))
+    return result.line if result.code == 0 else None
 
 
 def plan_branch(repository: Repository, slug: str) -> str:
@@ -159,17 +159,17 @@ def base_on(repository: Repository, branch: str) -> str:
 
 def current_branch(repository: Repository) -> str | None:
     """Return the full ref name that is checked out at the root, or None for a detached HEAD."""
-    said = replace(repository.git, git_dir=repository.git_dir).said(
+    result = replace(repository.git, git_dir=repository.git_dir).run(
         "symbolic-ref", "--quiet", "HEAD", allowed=(0, 1)
     )
-    return said.line if said.code == 0 else None
+    return result.line if result.code == 0 else None
 
 
 def checkouts(repository: Repository) -> tuple[Checkout, ...]:
     """List every checkout whose folder exists, the main one first."""
     own = {path: folder for folder, path in registered(repository)}
     found = []
-    listed = repository.git.said("worktree", "list", "--porcelain", "-z").out.split(b"\0\0")
+    listed = repository.git.run("worktree", "list", "--porcelain", "-z").out.split(b"\0\0")
     for place, record in enumerate(listed):
         facts = dict(line.partition(" ")[::2] for line in os.fsdecode(record).split("\0") if line)
         path = Path(facts.get("worktree", ""))
@@ -213,27 +213,27 @@ def operations(git_dir: Path) -> tuple[str, ...]:
 
 def conflicts(checkout: Checkout) -> tuple[str, ...]:
     """List the files of a checkout that have unresolved conflicts."""
-    fields = checkout.git.said("ls-files", "-z", "--unmerged").fields
+    fields = checkout.git.run("ls-files", "-z", "--unmerged").fields
     return tuple(sorted({os.fsdecode(field.split(b"\t", 1)[1]) for field in fields}))
 
 
 def leftover_stashes(repository: Repository) -> tuple[str, ...]:
     """List the stashes that another tool's landing left behind ("pre-cherry-pick" in their message)."""
-    said = repository.git.said(
+    result = repository.git.run(
         "reflog", "show", "-z", "--format=%gd: %gs", "refs/stash", "--", allowed=(0, 128)
     )
-    return tuple(text for field in said.fields if "pre-cherry-pick" in (text := os.fsdecode(field)))
+    return tuple(text for field in result.fields if "pre-cherry-pick" in (text := os.fsdecode(field)))
 
 
 def path_state(checkout: Checkout, path: str) -> PathState:
     """Return git's status of one file in a checkout."""
     literal = checkout.git.with_environment(GIT_LITERAL_PATHSPECS="1")
     options = ("--porcelain=v1", "-z", "--ignored=matching", "--untracked-files=all", "--no-renames")
-    fields = literal.said("status", *options, "--", path).fields
+    fields = literal.run("status", *options, "--", path).fields
     if fields:
         marks: dict[bytes, PathState] = {b"??": "untracked", b"!!": "ignored"}
         return marks.get(fields[0][:2], "dirty")
-    tracked = literal.said("ls-files", "-z", "--", path).fields
+    tracked = literal.run("ls-files", "-z", "--", path).fields
     return "clean" if tracked else "missing"
 
 
@@ -242,7 +242,7 @@ def _opened(root: Path, git_dir: Path, agreed: Iterable[str]) -> Repository:
     common = (git_dir / shared).resolve() if shared else git_dir
     _refuse_foreign(root, common)
     settings = _settings(common)
-    said = {(scope, key): value for scope, key, value in settings}
+    values = {(scope, key): value for scope, key, value in settings}
     last = {key: value for _, key, value in settings}
     own = [(key, value) for scope, key, value in settings if scope in _OWN]
     users = [(key, value) for scope, key, value in settings if scope in _USERS]
@@ -250,9 +250,9 @@ def _opened(root: Path, git_dir: Path, agreed: Iterable[str]) -> Repository:
         root=root,
         git_dir=git_dir,
         common=common,
-        object_format=said.get(("local", "extensions.objectformat")) or "sha1",
-        ref_format=said.get(("local", "extensions.refstorage")) or "files",
-        file_mode=(said.get(("local", "core.filemode")) or "true").lower() not in _FALSE,
+        object_format=values.get(("local", "extensions.objectformat")) or "sha1",
+        ref_format=values.get(("local", "extensions.refstorage")) or "files",
+        file_mode=(values.get(("local", "core.filemode")) or "true").lower() not in _FALSE,
         excludes=_users_excludes(last.get("core.excludesfile", "")),
         programs=programs_of(root, common, own, users).unless(agreed),
     )
@@ -272,7 +272,7 @@ def _settings(common: Path) -> _Settings:
     before = _read_before.get(common)
     if before is not None and before[0] == stamps and time.monotonic() - before[1] < _SETTINGS_S:
         return before[2]
-    fields = Git(git_dir=common, as_user=True).said("config", "-z", "--show-scope", "--list").fields
+    fields = Git(git_dir=common, as_user=True).run("config", "-z", "--show-scope", "--list").fields
     found = []
     for scope, setting in zip(fields[::2], fields[1::2], strict=True):
         name, _, value = os.fsdecode(setting).partition("\n")
@@ -307,10 +307,10 @@ def _refuse_foreign(root: Path, common: Path) -> None:
     ours = {os.geteuid(), int(os.environ.get("SUDO_UID") or os.geteuid()) if os.geteuid() == 0 else -1}
     if root.stat().st_uid in ours and common.stat().st_uid in ours:
         return
-    said = Git(git_dir=common, as_user=True).said(
+    result = Git(git_dir=common, as_user=True).run(
         "config", "--global", "--type=path", "-z", "--get-all", "safe.directory", allowed=(0, 1)
     )
-    for name in map(os.fsdecode, said.fields):
+    for name in map(os.fsdecode, result.fields):
         if name in {"*", str(root), str(common)} or (name.endswith("/*") and str(root).startswith(name[:-1])):
             return
     raise GitFailed(
@@ -320,10 +320,10 @@ def _refuse_foreign(root: Path, common: Path) -> None:
     )
 
 
-def _users_excludes(said: str) -> Path | None:
+def _users_excludes(configured: str) -> Path | None:
     settings = os.environ.get("XDG_CONFIG_HOME") or os.environ.get("HOME", "") + "/.config"
     # `~name` of an unknown user is not expanded, and the result is then not an absolute path.
-    path = Path(os.path.expanduser(said)) if said else Path(settings, "git", "ignore")  # noqa: PTH111
+    path = Path(os.path.expanduser(configured)) if configured else Path(settings, "git", "ignore")  # noqa: PTH111
     return path if path.is_absolute() and path.is_file() else None
 
 

@@ -72,10 +72,10 @@ def _end_of(repository: Repository, tree: str, name: bytes) -> str | None:
     """Return the object of the file that a link points to; None if the target is not a file of the tree."""
     if b"\n" in name:
         return None
-    said = repository.git.said(
+    result = repository.git.run(
         "cat-file", "--batch-check", "--follow-symlinks", stdin=f"{tree}:".encode() + name + b"\n"
     )
-    words = said.line.split(" ")
+    words = result.line.split(" ")
     return words[0] if words[1:2] == ["blob"] else None
 
 
@@ -151,7 +151,7 @@ def lines_of(repository: Repository, tree: str, path: str) -> int | None:
 
 def sizes_in(repository: Repository, tree: str) -> dict[str, int]:
     """Return the size of each file in a tree."""
-    rows = repository.git.said("ls-tree", "-r", "-l", "-z", check_oid(tree)).fields
+    rows = repository.git.run("ls-tree", "-r", "-l", "-z", check_oid(tree)).fields
     split = (row.partition(b"\t") for row in rows)
     return {os.fsdecode(path): int(size) for head, _, path in split if (size := head.split()[3]).isdigit()}
 
@@ -163,7 +163,7 @@ def mentioning(
     if not words:
         return []
     given = [option for word in words for option in ("-e", word)]
-    said = repository.git.said(
+    result = repository.git.run(
         "grep", "-l", "-z", "-w", "-F", *given, check_oid(tree), "--", *among, allowed=(0, 1)
     )
-    return [os.fsdecode(field.partition(b":")[2]) for field in said.fields]
+    return [os.fsdecode(field.partition(b":")[2]) for field in result.fields]

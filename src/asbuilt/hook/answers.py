@@ -44,26 +44,26 @@ def answered(
     if command is not None:
         keep_typed(call.folder, *command)
         call.keep(call.state())
-    said = _ANSWERS[event](call, held)
+    answer = _ANSWERS[event](call, held)
     if event in _BEGINS and is_bound(call.folder) and command is None:
-        said = _beside(call, said)
+        answer = _beside(call, answer)
     if call.is_known:
         with Locked(call.folder):
             drop_stale(call.folder, now=now)
     clean(environ, now=now, but=call.key)
-    return said
+    return answer
 
 
-def _beside(call: Call, said: Answer | None) -> Answer | None:
+def _beside(call: Call, answer: Answer | None) -> Answer | None:
     """Add a notice that an authoring is pending."""
     # After a compaction, or when a background task ends, the agent is in the middle of its stage.
     if call.text("source") == "compact" or not is_typed(call.text("prompt")):
-        return said
+        return answer
     from asbuilt.hook.authoring import interrupted  # noqa: PLC0415 - few conversations author
 
     note = interrupted(call, is_new=call.text("source") == "clear")
-    said = said or Answer()
-    return said._replace(context="\n".join(filter(None, [said.context, note]))) if note else said
+    answer = answer or Answer()
+    return answer._replace(context="\n".join(filter(None, [answer.context, note]))) if note else answer
 
 
 def status_line(payload: Mapping[str, object], environ: Mapping[str, str], now: float) -> str:

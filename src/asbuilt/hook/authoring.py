@@ -34,7 +34,7 @@ class Judged(NamedTuple):
     """Shown to the user."""
 
 
-def handed_in(call: Call, said: str) -> Judged:
+def handed_in(call: Call, reply: str) -> Judged:
     """Submit the last message of a turn as a stage's output, if a stage was asked for."""
     try:
         bound = bound_in(call.folder)
@@ -42,7 +42,7 @@ def handed_in(call: Call, said: str) -> Judged:
             return Judged()
         signal.setitimer(signal.ITIMER_REAL, WITHIN_S)
         authoring = call.authoring(bound)
-        output = authoring.submission(said, bound.file)
+        output = authoring.submission(reply, bound.file)
         if output is None:
             return Judged()
         stage, _, number = bound.asked.rpartition("/")
@@ -92,10 +92,10 @@ def _judged(call: Call, bound: Bound, authoring: Conversing, turn: Turn) -> Judg
             assert_never(turn)
 
 
-def _fetched(call: Call, bound: Bound, said: str, reason: str) -> Judged:
+def _fetched(call: Call, bound: Bound, what: str, reason: str) -> Judged:
     """Block with the command that prints what is due: another process works, or the reason is too long."""
     bind(call.folder, bound._replace(asked="", stops=0))
-    words = f"asbuilt: {bound.slug}: {said}. Run `{NEXT}`, and do what it says."
+    words = f"asbuilt: {bound.slug}: {what}. Run `{NEXT}`, and do what it says."
     return Judged(Wish(f"stage/{bound.run}/{reason}/next", words))
 
 

@@ -31,9 +31,9 @@ def main(event: str) -> int:
     if os.environ.get("ASBUILT_ATTEMPT"):
         return 0
     try:
-        said = answer(event, given(), os.environ, time.time()).encode()
-        while said:
-            said = said[os.write(1, said) :]
+        output = answer(event, given(), os.environ, time.time()).encode()
+        while output:
+            output = output[os.write(1, output) :]
     except Exception as error:  # noqa: BLE001  the door that fails silent
         _log(os.environ, event, error)
     return 0
@@ -55,18 +55,18 @@ def answer(event: str, data: bytes, environ: Mapping[str, str], now: float) -> s
         return ""
     from asbuilt.hook.answers import answered  # noqa: PLC0415  the same: most events need none of it
 
-    said = answered(event, payload, environ, now, before_and_after)
-    return _written(event, said) if said else ""
+    reply = answered(event, payload, environ, now, before_and_after)
+    return _written(event, reply) if reply else ""
 
 
-def _written(event: str, said: Answer) -> str:
+def _written(event: str, reply: Answer) -> str:
     fields: dict[str, object] = {}
-    if said.block:
-        fields |= {"decision": "block", "reason": said.block}
-    if said.context:
-        fields["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": said.context}
-    if said.message:
-        fields["systemMessage"] = said.message
+    if reply.block:
+        fields |= {"decision": "block", "reason": reply.block}
+    if reply.context:
+        fields["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": reply.context}
+    if reply.message:
+        fields["systemMessage"] = reply.message
     return write(fields)
 
 

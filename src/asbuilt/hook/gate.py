@@ -33,9 +33,9 @@ def main() -> int:
     """Answer the payload on stdin."""
     if os.environ.get("ASBUILT_ATTEMPT"):
         return 0
-    said = answer(os.environ, given()).encode()
-    while said:
-        said = said[os.write(1, said) :]
+    output = answer(os.environ, given()).encode()
+    while output:
+        output = output[os.write(1, output) :]
     return 0
 
 
@@ -120,20 +120,20 @@ def payload_in(data: bytes) -> dict[str, object] | None:
 
 
 def _asked(question: str) -> str:
-    return _said(permissionDecision="ask", permissionDecisionReason=f"asbuilt: {question}")
+    return _hook_output(permissionDecision="ask", permissionDecisionReason=f"asbuilt: {question}")
 
 
 def _denied(reason: str) -> str:
-    return _said(permissionDecision="deny", permissionDecisionReason=f"asbuilt: {reason}")
+    return _hook_output(permissionDecision="deny", permissionDecisionReason=f"asbuilt: {reason}")
 
 
 def _allowed(changed: dict[str, object]) -> str:
-    return _said(
+    return _hook_output(
         permissionDecision="allow",
         permissionDecisionReason="asbuilt: it only reads, and runs in the read-only sandbox.",
         updatedInput=changed,
     )
 
 
-def _said(**fields: object) -> str:
+def _hook_output(**fields: object) -> str:
     return write({"hookSpecificOutput": {"hookEventName": "PreToolUse", **fields}})

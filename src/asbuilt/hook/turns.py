@@ -19,7 +19,7 @@ from asbuilt.session.context import reload_messages
 from asbuilt.session.context import reload_request as reloads
 from asbuilt.session.context.foreign_loop import ForeignLoop, end_foreign_loop, foreign_loop_in
 from asbuilt.session.context.meter import Limits, Use, limits_of, use_of
-from asbuilt.session.context.transcript import Said, changed_at, last_said
+from asbuilt.session.context.transcript import Reply, changed_at, last_reply
 from asbuilt.session.context.triggers import Trigger, is_own_request, trigger_in
 from asbuilt.session.conversation import hold_in, keep_hold
 from asbuilt.session.locking import Locked
@@ -107,9 +107,9 @@ def restore(call: Call, state: State, *, ordered: bool) -> Answer | None:
 
 def _metered(call: Call, state: State) -> Answer | None:
     """Warn once when the context of a conversation with an open plan reaches the warning limit."""
-    limits, use = _use(last_said(call.transcript), state, call)
+    limits, use = _use(last_reply(call.transcript), state, call)
     plan = call.plan(state.plan) if use.percent >= limits.warning else None
-    loop = _looped(call, use, limits, plan, said="")
+    loop = _looped(call, use, limits, plan, reply="")
     if plan is None or plan.is_over:
         _stay(call, state)
         return None
@@ -164,7 +164,7 @@ def stopping(call: Call, held: Held) -> Answer | None:
         _stay(call, state)
         return None
     plan = call.plan(state.plan)
-    loop = _looped(call, use, limits, plan, said=call.text("last_assistant_message"))
+    loop = _looped(call, use, limits, plan, reply=call.text("last_assistant_message"))
     if plan is not None and not plan.is_over:
         call.keep_reload(state)
     full = messages.full_while_planning if held.after is not None else messages.full
@@ -249,7 +249,7 @@ def _blocked(call: Call, state: State, plan: PlanFacts | None, facts: StopFacts)
     return Answer(block=wish.words)
 
 
-def _looped(call: Call, use: Use, limits: Limits, plan: PlanFacts | None, *, said: str) -> loops.Loop | None:
+def _looped(call: Call, use: Use, limits: Limits, plan: PlanFacts | None, *, reply: str) -> loops.Loop | None:
     """Update the active loop after a turn; return the new loop, or None."""
     loop = loop_in(call.folder)
     if loop is None:
@@ -258,7 +258,7 @@ def _looped(call: Call, use: Use, limits: Limits, plan: PlanFacts | None, *, sai
     turn = loops.Round(
         percent=use.percent,
         critical=limits.critical,
-        said=said,
+        reply=reply,
         phase=plan.phase if plan else "",
         is_plan_over=plan.is_over if plan else None,
     )
@@ -268,20 +268,20 @@ def _looped(call: Call, use: Use, limits: Limits, plan: PlanFacts | None, *, sai
     return new
 
 
-def _use(said: Said, state: State, call: Call) -> tuple[Limits, Use]:
+def _use(reply: Reply, state: State, call: Call) -> tuple[Limits, Use]:
     limits = limits_of(call.environ)
-    return limits, use_of(said, limits=limits, status_window=state.window)
+    return limits, use_of(reply, limits=limits, status_window=state.window)
 
 
-def _settled(call: Call) -> Said:
+def _settled(call: Call) -> Reply:
     """Read the transcript once it contains the ending turn, waiting up to 0.5 s after the hook starts."""
     until = time.monotonic() + _PATIENCE_S
     wanted = call.text("last_assistant_message").strip()
-    said = last_said(call.transcript)
-    while wanted and not _is_same(said.text, wanted) and time.monotonic() < until:
+    reply = last_reply(call.transcript)
+    while wanted and not _is_same(reply.text, wanted) and time.monotonic() < until:
         time.sleep(_LOOK_S)
-        said = last_said(call.transcript)
-    return said
+        reply = last_reply(call.transcript)
+    return reply
 
 
 def _is_same(text: str, wanted: str) -> bool:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.database.store import Session
 
 Answer = Literal["yes", "no"]
-Said = Literal["yes", "no", "revised", "withdrawn"]
+Reply = Literal["yes", "no", "revised", "withdrawn"]
 """An answer; or the question became void by a newer text (revised) or by the end of its run (withdrawn)."""
 
 
@@ -80,7 +80,7 @@ def ask(session: Session, address: Address, *, key: str, wish: Wish, actor: str)
 
 
 def answer(  # noqa: PLR0913 - an answer has these parts
-    session: Session, org: str, repo: str, number: int, *, said: Said, actor: str, note: str | None = None
+    session: Session, org: str, repo: str, number: int, *, reply: Reply, actor: str, note: str | None = None
 ) -> tuple[bool, Approval | None]:
     """Answer a question: (True, question) if this answer counts, else (False, the earlier answer or None)."""
     found = named(session, org, repo, number)
@@ -93,9 +93,9 @@ def answer(  # noqa: PLR0913 - an answer has these parts
         f" WHERE {OF_REPO} AND number = :number AND answer IS NULL"
     )
     where = {"org": org, "repo": repo, "number": number}
-    changed = session.run(change, **where, said=said, actor=actor, note=note, now=session.now)
+    changed = session.run(change, **where, said=reply, actor=actor, note=note, now=session.now)
     if changed:
-        event = ApprovalAnswered(number=number, key=found.key, answer=said, note=shortened(note or "", 700))
+        event = ApprovalAnswered(number=number, key=found.key, answer=reply, note=shortened(note or "", 700))
         append(session, address, event, key=f"{found.key}/answered", actor=actor, run=found.run)
         if isinstance(key_in(found.key), StoppedKey):
             breakers.release(session, org, found.run)
@@ -105,7 +105,7 @@ def answer(  # noqa: PLR0913 - an answer has these parts
 def withdraw(session: Session, org: str, repo: str, run: str, *, actor: str) -> None:
     """Withdraw a run's unanswered questions from the inbox."""
     for approval in waiting_of(session, org, repo, run):
-        answer(session, org, repo, approval.number, said=WITHDRAWN, actor=actor)
+        answer(session, org, repo, approval.number, reply=WITHDRAWN, actor=actor)
 
 
 def last_answered(session: Session, org: str, repo: str, *, under: str) -> Approval | None:

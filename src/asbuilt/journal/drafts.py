@@ -48,7 +48,7 @@ def overtake(session: Session, address: Address) -> None:
         if newest is not None and question.answer is None and question.revision != newest.number:
             number, note = int(question.name[1:]), f"revision {newest.number} took its place"
             approvals.answer(
-                session, address.org, address.repo, number, said=REVISED, actor=newest.by, note=note
+                session, address.org, address.repo, number, reply=REVISED, actor=newest.by, note=note
             )
 
 

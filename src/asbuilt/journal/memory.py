@@ -35,9 +35,9 @@ def remember(session: Session, org: str, repo: str, lessons: Iterable[Lesson], *
     for lesson in dict.fromkeys(lessons):
         if lesson.kind is Kind.FACT and len(every(session, org, repo, kind=Kind.FACT)) >= KEPT:
             continue
-        said = {"kind": lesson.kind.value, "said": lesson.text, "files": json.dumps(lesson.files)}
-        said |= {"plan": lesson.plan, "at": session.now, "actor": actor}
-        number = _MEMORIES.insert_numbered(session, org=org, repo=repo, key=lesson.key, **said)
+        columns = {"kind": lesson.kind.value, "said": lesson.text, "files": json.dumps(lesson.files)}
+        columns |= {"plan": lesson.plan, "at": session.now, "actor": actor}
+        number = _MEMORIES.insert_numbered(session, org=org, repo=repo, key=lesson.key, **columns)
         kept = None if number is None else named(session, org, repo, number)
         if kept is not None:
             new.append(kept)

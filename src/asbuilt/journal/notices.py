@@ -77,12 +77,12 @@ def put_off(session: Session, waiting: Sequence[Waiting], *, until: str) -> None
         session.run(change, **wait._asdict(), until=until)
 
 
-def answered(session: Session, waiting: Sequence[Waiting], *, said: str | None, is_over: bool) -> None:
-    """Record the result of a try; `said` is the error, None on success."""
+def answered(session: Session, waiting: Sequence[Waiting], *, error: str | None, is_over: bool) -> None:
+    """Record the result of a try; `error` is None on success."""
     change = f"UPDATE notices SET said = :said, said_at = :now, done_at = :done_at WHERE {_MINE}"
     done_at = session.now if is_over else None
     for wait in waiting:
-        session.run(change, **wait._asdict(), said=said, now=session.now, done_at=done_at)
+        session.run(change, **wait._asdict(), said=error, now=session.now, done_at=done_at)
 
 
 def waits(session: Session, org: str, ways: Sequence[str]) -> bool:

@@ -157,9 +157,9 @@ def _name(digest: str) -> str:
     return f"{name[:2]}/{name}"
 
 
-def _unreachable(place: str, said: str) -> StoreFailed:
+def _unreachable(place: str, message: str) -> StoreFailed:
     return StoreFailed(
-        f"the shared place for outputs, {place}, cannot be used: {said}",
+        f"the shared place for outputs, {place}, cannot be used: {message}",
         why="Another worker could not read the evidence of this one.",
         next_step="`asbuilt config show store.blobs` shows who set it; `asbuilt doctor` tries it.",
     )

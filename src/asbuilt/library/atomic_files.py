@@ -172,9 +172,11 @@ def _expect(expected: str, found: str, name: str) -> None:
 
 
 def _unwritable(name: str, error: OSError) -> PlanUnwritable:
-    said = "another program keeps its folder locked" if isinstance(error, BlockingIOError) else error.strerror
+    reason = (
+        "another program keeps its folder locked" if isinstance(error, BlockingIOError) else error.strerror
+    )
     return PlanUnwritable(
-        f"{name} cannot be written: {(said or 'unknown reason').lower()}",
+        f"{name} cannot be written: {(reason or 'unknown reason').lower()}",
         why="Nothing was changed; the file is as it was.",
         next_step="Correct the permissions or free space, then try again.",
     )

@@ -56,9 +56,9 @@ def within(data: bytes, limit: int, name: str) -> bytes:
 
 
 def _unreadable(name: str, error: OSError) -> PlanUnreadable:
-    said = _WORDS.get(error.errno or 0) or (error.strerror or "it could not be opened").lower()
+    reason = _WORDS.get(error.errno or 0) or (error.strerror or "it could not be opened").lower()
     return PlanUnreadable(
-        f"{name} cannot be read: {said}",
+        f"{name} cannot be read: {reason}",
         why="A plan that cannot be read cannot be followed.",
         next_step="Correct its permissions or its path, then try again.",
     )

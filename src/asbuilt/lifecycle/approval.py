@@ -208,12 +208,12 @@ def next_step(drafts: Drafts) -> Step | None:
 
 def unchanged(drafts: Drafts, intent: str) -> Question | None:
     """Return the no that this intent got before. An unchanged text is refused without asking the user."""
-    said = (
+    matching = (
         question
         for question in reversed(drafts.questions)
         if question.intent == intent and question.answer == "no"
     )
-    return next(said, None)
+    return next(matching, None)
 
 
 def is_edited(drafts: Drafts, revision: Revision) -> bool:

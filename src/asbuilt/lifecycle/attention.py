@@ -80,10 +80,10 @@ def notice(name: str, event: Event, questions: str = "") -> Notice | None:
     parts = _notice_parts(event)
     if parts is None:
         return None
-    said = _notice(name, *parts[1:])
+    built = _notice(name, *parts[1:])
     if questions and isinstance(event, ApprovalAsked):
-        return said._replace(text=f"{said.text}, or {questions}a{event.number}")
-    return said
+        return built._replace(text=f"{built.text}, or {questions}a{event.number}")
+    return built
 
 
 def questions_path(repo: str) -> str:

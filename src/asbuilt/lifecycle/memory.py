@@ -94,11 +94,11 @@ def lessons_of_run(run: str, *, slug: str, plan: str, entries: Iterable[Entry]) 
         phase = phase_of(event) or ""
         if isinstance(event, PhaseProven):
             proven.add(phase)
-        found |= dict.fromkeys((phase, said) for said in _problems_in(event) if said)
+        found |= dict.fromkeys((phase, problem) for problem in _problems_in(event) if problem)
     drawn = []
-    for phase, said in found:
+    for phase, problem in found:
         where, end = f", phase {phase}" if phase else "", " (proven later)" if phase in proven else ""
-        drawn.append(lesson(Kind.LESSON, f"{slug}{where}: {said}{end}", plan=plan))
+        drawn.append(lesson(Kind.LESSON, f"{slug}{where}: {problem}{end}", plan=plan))
     return tuple(dict.fromkeys(drawn))[:OF_ONE]
 
 
@@ -128,7 +128,7 @@ def ranked(
     """Rank memories by shared words and files, also those that `about` names; of equals the newest first."""
     files = {*files, *_PATH.findall(about)}
     spoken = {memory.number: words(memory.text) for memory in known}
-    often = Counter(word for said in spoken.values() for word in said)
+    often = Counter(word for mentioned in spoken.values() for word in mentioned)
     wanted = words(about)
     weighed = [
         (

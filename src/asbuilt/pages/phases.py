@@ -189,8 +189,8 @@ def _answers(judged: AttemptAccount | None) -> Iterator[doc.Block]:
 def _answer(answer: Answer) -> doc.Point:
     mark = doc.Mark("found", "open") if answer.found else doc.Mark("none", "plain")
     where = (" at ", doc.Code(words_of(answer.place))) if answer.place else ()
-    said = ((doc.Said("the verifier", answer.why),),) if answer.why else ()
-    return doc.Point((mark, f" {QUESTIONS[answer.question]}", *where), said)
+    quotes = ((doc.Said("the verifier", answer.why),),) if answer.why else ()
+    return doc.Point((mark, f" {QUESTIONS[answer.question]}", *where), quotes)
 
 
 def _cited(evidence: Sequence[str]) -> Iterator[str | doc.Code]:

@@ -54,8 +54,8 @@ def _of_run(account: Account) -> Iterator[Words]:
 
 def _of_phase(phase: PhaseAccount) -> Iterator[Words]:
     for waived in phase.waived:
-        said = Said(waived.by, waived.reason)
-        yield Mark("waived", "open"), f" item {waived.item}, ", *plan_words(waived.text), ". ", said
+        quote = Said(waived.by, waived.reason)
+        yield Mark("waived", "open"), f" item {waived.item}, ", *plan_words(waived.text), ". ", quote
     for attempt in phase.attempts:
         failures = failures_of(attempt)
         if failures and attempt.ending == "done":

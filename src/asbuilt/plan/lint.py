@@ -202,11 +202,11 @@ def _numbers(phase: Phase) -> Iterator[Problem]:
             yield problem(
                 criterion.line,
                 Rule.DRIFT,
-                f"says {_said(claim.form, claim.low, claim.high)}; {claim.rule} is {claim.derived}",
+                f"says {_range_words(claim.form, claim.low, claim.high)}; {claim.rule} is {claim.derived}",
             )
 
 
-def _said(form: str, low: int | None, high: int | None) -> str:
+def _range_words(form: str, low: int | None, high: int | None) -> str:
     if form == "range":
         return f"{low}-{high}"
     words = {"at_most": "at most", "at_least": "at least", "exactly": "exactly", "about": "about"}
@@ -216,9 +216,11 @@ def _said(form: str, low: int | None, high: int | None) -> str:
 def by_characters(count: int) -> Iterator[Problem]:
     """Report the size band of a plan: longer plans are rejected more often."""
     if count >= _LONGISH:
-        said = "readers rejected half of the plans over 20,000 characters and a fifth of those under 2,000"
+        evidence = (
+            "readers rejected half of the plans over 20,000 characters and a fifth of those under 2,000"
+        )
         severity = Severity.WARNING if count >= _LONG else Severity.INFO
-        yield problem(1, Rule.LONG_PLAN, f"has {count:,} characters; {said}", severity=severity)
+        yield problem(1, Rule.LONG_PLAN, f"has {count:,} characters; {evidence}", severity=severity)
 
 
 def by_policy(

@@ -171,8 +171,8 @@ def _execution(found: Iterable[Piece]) -> tuple[Execution, str | None, list[Prob
             return "worktree", None, []
         if kind == "direct":
             return "direct", None, []
-        said = "delegate names no command" if kind == "delegate" else f'"{word}" is not known'
-        return "worktree", None, [problem(piece.line + 1, Rule.UNKNOWN_EXECUTION, f"Execution: {said}")]
+        reason = "delegate names no command" if kind == "delegate" else f'"{word}" is not known'
+        return "worktree", None, [problem(piece.line + 1, Rule.UNKNOWN_EXECUTION, f"Execution: {reason}")]
     return "worktree", None, []
 
 

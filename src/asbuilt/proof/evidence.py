@@ -168,8 +168,8 @@ def cut_off(exit_code: int | None, output: bytes) -> str | None:
         return f"not started, because the service {refused[1].decode('utf-8', 'replace')} did not come up"
     if exit_code in _KILLED:
         return f"killed by {_KILLED[exit_code]}"
-    said = exit_code != 0 and any(_SAYS_KILLED.search(line) for line in last_lines(output, _LAST))
-    return "killed by SIGKILL" if said else None
+    is_killed = exit_code != 0 and any(_SAYS_KILLED.search(line) for line in last_lines(output, _LAST))
+    return "killed by SIGKILL" if is_killed else None
 
 
 def already_failing(ran: int | None, failed: int | None) -> str:

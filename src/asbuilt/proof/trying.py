@@ -207,6 +207,6 @@ def _problems(trial: Tried, proven: frozenset[str]) -> Iterator[Problem]:
 
 def _program(command: str, output: str) -> str:
     """Return the program that did not start: from the shell's message, else the command's first word."""
-    said = _MISSING.findall(output)
+    missing = _MISSING.findall(output)
     argv = argv_of(command)
-    return str(said[-1]) if said else argv[2].split()[0] if needs_shell(command) else argv[0]
+    return str(missing[-1]) if missing else argv[2].split()[0] if needs_shell(command) else argv[0]

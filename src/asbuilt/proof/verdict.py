@@ -126,11 +126,11 @@ def judge(
 ) -> Verdict:
     """Judge every item by the opinion and by the evidence. Pure; the same facts give the same verdict."""
     faults = tuple(_faults(len(promises), opinion, held))
-    said: dict[int, list[Entry]] = {}
+    entries: dict[int, list[Entry]] = {}
     for entry in opinion.entries if opinion else ():
-        said.setdefault(entry.item, []).append(entry)
+        entries.setdefault(entry.item, []).append(entry)
     items = tuple(
-        _waived(_judge(number, promise, said.get(number, []), held), (waivers or {}).get(number))
+        _waived(_judge(number, promise, entries.get(number, []), held), (waivers or {}).get(number))
         for number, promise in enumerate(promises, 1)
     )
     passed = bool(items) and all(item.outcome == "PASS" or item.waived for item in items)
@@ -178,21 +178,21 @@ def _one_line(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
-def _judge(number: int, promise: Promise, said: Sequence[Entry], held: Held) -> ItemVerdict:
-    if not said:
+def _judge(number: int, promise: Promise, entries: Sequence[Entry], held: Held) -> ItemVerdict:
+    if not entries:
         return ItemVerdict(number, promise.text, "NOT_RUN", "the verifier said nothing of it")
-    entry, evidence = said[0], tuple(dict.fromkeys(words_of(citation) for citation in said[0].evidence))
-    why = _against(promise, said, held) or held.against.get(number)
+    entry, evidence = entries[0], tuple(dict.fromkeys(words_of(citation) for citation in entries[0].evidence))
+    why = _against(promise, entries, held) or held.against.get(number)
     if why is None:
         return ItemVerdict(number, promise.text, "PASS", entry.why, evidence)
     return ItemVerdict(number, promise.text, "FAIL", why, evidence)
 
 
-def _against(promise: Promise, said: Sequence[Entry], held: Held) -> str | None:
+def _against(promise: Promise, entries: Sequence[Entry], held: Held) -> str | None:
     """Return what keeps an item from being proven; None if nothing does."""
-    if len(said) > 1:
-        return f"it was judged {len(said)} times: {', '.join(entry.outcome for entry in said[:_NAMED])}"
-    (entry,) = said
+    if len(entries) > 1:
+        return f"it was judged {len(entries)} times: {', '.join(entry.outcome for entry in entries[:_NAMED])}"
+    (entry,) = entries
     word = entry.outcome.upper()
     if word == "FAIL":
         return entry.why or "the verifier gave no reason"
@@ -274,8 +274,8 @@ def _waived(item: ItemVerdict, waiver: Waiver | None) -> ItemVerdict:
 
 def gaps_in(text: str) -> tuple[str, ...]:
     """Return the phrases that a text contains, in the order of `PHRASES`; they are warnings."""
-    said = " ".join(text.casefold().split())
-    return tuple(phrase for phrase in PHRASES if phrase in said)
+    words = " ".join(text.casefold().split())
+    return tuple(phrase for phrase in PHRASES if phrase in words)
 
 
 _BE: Final = r"(?:is|are|was|were|be|been|being|stays?|remains?|left)"

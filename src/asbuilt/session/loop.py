@@ -40,7 +40,7 @@ class Round(NamedTuple):
 
     percent: int = 0
     critical: int = 60
-    said: str = ""
+    reply: str = ""
     """The agent's last message."""
     phase: str = ""
     is_plan_over: bool | None = None
@@ -57,10 +57,10 @@ def begin(
 def after(loop: Loop, now: float, turn: Round) -> Loop | None:
     """Return the loop after a turn; None if it is over."""
     loop = loop._replace(at=now)
-    is_blocked = any(line.lstrip(" *#>").startswith(BLOCKER) for line in turn.said.splitlines())
+    is_blocked = any(line.lstrip(" *#>").startswith(BLOCKER) for line in turn.reply.splitlines())
     if turn.is_plan_over or is_blocked:
         return None
-    if _says(loop.promise, turn.said):
+    if _says(loop.promise, turn.reply):
         if turn.is_plan_over is None:
             return None
         loop = loop._replace(why=f"the agent said {loop.promise}, and the plan has items open")
@@ -94,5 +94,5 @@ def from_file(value: object) -> Loop | None:
     return loop if 1 <= loop.iteration <= loop.most <= MOST else None
 
 
-def _says(promise: str, said: str) -> bool:
-    return bool(promise) and promise.casefold() in said.casefold()
+def _says(promise: str, reply: str) -> bool:
+    return bool(promise) and promise.casefold() in reply.casefold()

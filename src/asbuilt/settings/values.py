@@ -56,9 +56,9 @@ def from_toml(setting: Setting, raw: object, *, where: str, next_step: str) -> V
     value, wanted = _fit(setting, raw)
     if value is None:
         place = f"{where}: " if where else ""
-        said = "" if setting.secret else f" {shown(raw)}"
+        shown_value = "" if setting.secret else f" {shown(raw)}"
         raise SettingInvalid(
-            f"{place}{setting.key}{said} is not {wanted}", why=setting.stakes, next_step=next_step
+            f"{place}{setting.key}{shown_value} is not {wanted}", why=setting.stakes, next_step=next_step
         )
     return value
 

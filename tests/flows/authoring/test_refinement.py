@@ -73,7 +73,7 @@ class Desk:
         return asked.number
 
     def say(self, number: int, said: Answer = "yes", note: str | None = None) -> None:
-        counts, _ = answer(self.store, LOCAL, "6f9c", number, said=said, note=note, asker=ADA)
+        counts, _ = answer(self.store, LOCAL, "6f9c", number, reply=said, note=note, asker=ADA)
         assert counts
 
     def go_on(self) -> Approved | None:
@@ -203,7 +203,7 @@ def test_an_edit_in_the_inbox_cannot_change_what_is_done(desk: Desk) -> None:
 def test_a_newer_refinement_takes_the_place_of_the_one_before(desk: Desk) -> None:
     first = desk.propose()
     second = desk.propose(PLAN.replace("store.py", "sqlite.py"))
-    counts, asked = answer(desk.store, LOCAL, "6f9c", first, said="yes", note=None, asker=ADA)
+    counts, asked = answer(desk.store, LOCAL, "6f9c", first, reply="yes", note=None, asker=ADA)
     assert (counts, asked.answer) == (False, "revised")
     desk.say(second)
     desk.go_on()

@@ -66,7 +66,7 @@ class Session:
         self.critic = Critic(chance, self.character)
         self.who, self.agents = self._who()
         self.rounds: list[Round] = []
-        self.said: list[list[Said]] = []
+        self.wordings: list[list[Said]] = []
         self.shown: list[Shown] = []
         self.broken: list[str] = []
 
@@ -87,10 +87,10 @@ class Session:
                 revise(self.draft, self.style, self._meant(end.open))
         standings = fold(self.rounds)
         self.broken += laws(self, end, standings)
-        homes = {text: standing for standing in standings for text in standing.said}
-        recurred, recognised = _recognised(self.said, homes)
-        meant = {one.text: one.name for said in self.said for one in said}
-        mingled = sum(len({meant[text] for text in standing.said}) > 1 for standing in standings)
+        homes = {text: standing for standing in standings for text in standing.wordings}
+        recurred, recognised = _recognised(self.wordings, homes)
+        meant = {one.text: one.name for said in self.wordings for one in said}
+        mingled = sum(len({meant[text] for text in standing.wordings}) > 1 for standing in standings)
         carried = sum(standing.is_carried for standing in standings)
         agreed = isinstance(end, Over) and end.is_agreed
         return Tally(
@@ -110,13 +110,13 @@ class Session:
                 self.broken.append(f"refused: {critique[0]}")
             critique, handed = Critique(()), HandedIn("", [])
         self.shown.append(shown)
-        self.said.append(handed.said)
+        self.wordings.append(handed.said)
         self.rounds.append(Round(text, _AUTHOR, self.who, critique, self.agents))
 
     def _meant(self, standings: Iterable[Standing]) -> list[Defect]:
-        names = {one.text: one.name for said in self.said for one in said}
+        names = {one.text: one.name for said in self.wordings for one in said}
         defects = {one.name: one for one in self.draft.defects}
-        found = dict.fromkeys(names[text] for standing in standings for text in standing.said)
+        found = dict.fromkeys(names[text] for standing in standings for text in standing.wordings)
         return [defects[name] for name in found]
 
 
@@ -135,12 +135,12 @@ def laws(session: Session, end: GoOn | Over, standings: tuple[Standing, ...]) ->
 
 
 def _nothing_is_lost(session: Session, end: Over, standings: tuple[Standing, ...]) -> Iterator[str]:
-    homes = {text: standing for standing in standings for text in standing.said}
+    homes = {text: standing for standing in standings for text in standing.wordings}
     told = {name for check in end.additions.checks for name in check.findings}
     told |= {question.split(" ", 1)[0] for question in end.additions.questions}
     defects = {one.name: one for one in session.draft.defects}
     cited = {one.text: one.evidence for played in session.rounds for one in played.critique.findings}
-    for one in (one for said in session.said for one in said):
+    for one in (one for said in session.wordings for one in said):
         home = homes.get(one.text)
         if home is None:
             yield f"what was said is nowhere: {one}"

@@ -76,7 +76,7 @@ def test_a_finding_is_known_again_where_its_lines_have_moved_and_its_words_are_o
     again = _found(MOVED, text="It stays open how the client fails.", kind=Kind.VAGUE)
     (standing,) = fold([_round(PLAN, _judged(first)), _round(MOVED, _judged(again))])
     assert (standing.id, standing.raised, standing.state) == ("F1", (1, 2), State.OPEN)
-    assert standing.said == (first.text, again.text)
+    assert standing.wordings == (first.text, again.text)
     assert standing.finding.anchor == again.anchor
 
 
@@ -110,7 +110,7 @@ def test_what_is_said_twice_is_one_finding_at_the_higher_level_with_all_evidence
     (standing,) = fold([_round(PLAN, _judged(low, high))])
     assert standing.finding.level is Level.BLOCKING
     assert standing.finding.text == "It cannot be built."
-    assert standing.said == (low.text, high.text)
+    assert standing.wordings == (low.text, high.text)
     assert standing.finding.evidence == (*low.evidence, *high.evidence)
 
 

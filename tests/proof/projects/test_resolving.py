@@ -53,7 +53,7 @@ def test_what_the_settings_name_is_taken_whatever_the_tree_has() -> None:
     project = tree("pytest.ini")
     suites = (Suite("api", "make check", counts="exit-code"), Suite("web", "npm test", setup="npm ci"))
     assert resolve(suites, project) == Given(suites)
-    assert resolve((), project) == NoTests(said=True)
+    assert resolve((), project) == NoTests(is_stated=True)
 
 
 @pytest.mark.parametrize(
@@ -150,7 +150,11 @@ def test_the_same_suites_are_the_same_proposal_whatever_led_to_them() -> None:
         NeedsDocker(("Makefile",)),
     ]
     assert len({proposed, *map(proposal, others)}) == 6
-    assert [proposal(given) for given in (Given(npm), NoTests(), NoTests(said=True))] == [None, None, None]
+    assert [proposal(given) for given in (Given(npm), NoTests(), NoTests(is_stated=True))] == [
+        None,
+        None,
+        None,
+    ]
 
 
 PINS = (

@@ -15,7 +15,7 @@ from asbuilt.proof.trials.weakened_tests import (
     Then,
     how_it_failed,
     may_help,
-    said_of,
+    message_of,
     states_in,
     with_old_inline,
     with_old_tests,
@@ -363,8 +363,8 @@ def test_what_a_report_says_of_a_failure_is_read() -> None:
 
 def test_of_an_output_the_line_that_tells_most_is_shown() -> None:
     said = "FAIL: test_heavy (t)\nTraceback\n  File x\nAssertionError: 1 != 2 at 0x7f00deadbeef"
-    assert said_of(said, "test_heavy") == "AssertionError: 1 != 2 at 0x…"
-    assert said_of("", "test_heavy") == ""
+    assert message_of(said, "test_heavy") == "AssertionError: 1 != 2 at 0x…"
+    assert message_of("", "test_heavy") == ""
 
 
 @pytest.mark.parametrize(

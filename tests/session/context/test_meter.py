@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.session.context.meter import DEFAULT_WINDOW, Limits, Use, limits_of, use_of, window_of
-from asbuilt.session.context.transcript import NOTHING, Said, last_said
+from asbuilt.session.context.transcript import NOTHING, Reply, last_reply
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,37 +43,37 @@ def test_the_last_answer_of_the_main_thread_counts(tmp_path: Path) -> None:
         answer(700, isSidechain=True),
         {"type": "user", "message": {"content": "and now?"}},
     )
-    assert last_said(path) == Said(104_000, 50, "claude-x", "the last")
+    assert last_reply(path) == Reply(104_000, 50, "claude-x", "the last")
 
 
 def test_what_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
     path = written(tmp_path / "t", answer(50_000), '{"usage": broken', '"usage"', '{"usage": [' * 5_000)
-    assert last_said(path) == Said(50_000, 50, "claude-x", "hm")
+    assert last_reply(path) == Reply(50_000, 50, "claude-x", "hm")
 
 
 def test_a_transcript_that_is_missing_empty_or_a_folder_says_nothing(tmp_path: Path) -> None:
     empty = tmp_path / "empty"
     empty.touch()
-    assert [last_said(str(path)) for path in (tmp_path / "none", empty, tmp_path)] == [NOTHING] * 3
+    assert [last_reply(str(path)) for path in (tmp_path / "none", empty, tmp_path)] == [NOTHING] * 3
 
 
 def test_what_was_used_before_a_compaction_is_used_no_more(tmp_path: Path) -> None:
     boundary = {"type": "system", "subtype": "compact_boundary"}
-    assert last_said(written(tmp_path / "t", answer(150_000), boundary)) == NOTHING
+    assert last_reply(written(tmp_path / "t", answer(150_000), boundary)) == NOTHING
     after = written(tmp_path / "t", answer(150_000), boundary, answer(9_000))
-    assert last_said(after).taken == 9_000
+    assert last_reply(after).taken == 9_000
 
 
 def test_the_words_of_an_error_are_no_answer(tmp_path: Path) -> None:
     wrong = answer(3)
     wrong["message"]["model"] = "<synthetic>"
-    assert last_said(written(tmp_path / "t", answer(70_000), wrong)).taken == 70_000
+    assert last_reply(written(tmp_path / "t", answer(70_000), wrong)).taken == 70_000
 
 
 @pytest.mark.parametrize("size", [0, 1, 65_534, 65_535, 65_536, 65_537, 131_072])
 def test_an_answer_is_found_wherever_the_blocks_of_reading_fall(tmp_path: Path, size: int) -> None:
     path = written(tmp_path / "t", answer(5_000), {"type": "user", "text": "x" * size})
-    assert last_said(path).taken == 5_000
+    assert last_reply(path).taken == 5_000
 
 
 def test_a_line_of_fifty_megabytes_costs_a_few(tmp_path: Path) -> None:
@@ -84,10 +84,10 @@ def test_a_line_of_fifty_megabytes_costs_a_few(tmp_path: Path) -> None:
             out.write(b"x" * (1 << 20))
         out.write(b"\n")
     tracemalloc.start()
-    said = last_said(str(file))
+    said = last_reply(str(file))
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert said == Said(5_000, 50, "claude-x", "hm")
+    assert said == Reply(5_000, 50, "claude-x", "hm")
     assert most < 16 << 20
 
 
@@ -96,7 +96,7 @@ def test_a_line_of_a_gigabyte_is_given_up(tmp_path: Path) -> None:
     file.write_text(json.dumps(answer(5_000)) + "\n")
     os.truncate(file, 1 << 30)
     tracemalloc.start()
-    said = last_said(str(file))
+    said = last_reply(str(file))
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert said == NOTHING
@@ -104,14 +104,14 @@ def test_a_line_of_a_gigabyte_is_given_up(tmp_path: Path) -> None:
 
 
 def test_percent_is_whole_and_rounded_down() -> None:
-    said = Said(taken=121_999, given=1)
+    said = Reply(taken=121_999, given=1)
     assert use_of(said, limits=Limits()) == Use(60, 200_000)
     assert use_of(said, limits=Limits(with_output=True)) == Use(61, 200_000)
 
 
 def test_the_status_line_knows_the_window_better_than_a_name_and_a_name_than_a_default() -> None:
     limits = Limits(window=400_000)
-    opus = Said(taken=300_000, model="claude-opus-5-5")
+    opus = Reply(taken=300_000, model="claude-opus-5-5")
     assert use_of(opus, limits=limits, status_window=500_000) == Use(60, 500_000)
     assert use_of(opus, limits=limits) == Use(30, 1_000_000)
     assert use_of(opus._replace(model="some-model"), limits=limits) == Use(75, 400_000)
@@ -176,4 +176,4 @@ def test_any_transcript_is_read_to_its_last_answer(
     ]
     file.write_bytes(b"\n".join(lines))
     own = [one[1] for one in entries if isinstance(one, tuple) and not one[0]]
-    assert last_said(str(file)).taken == (own[-1] if own else 0)
+    assert last_reply(str(file)).taken == (own[-1] if own else 0)

@@ -119,15 +119,15 @@ async def try_sandbox(level: Level, request: Request, targets: tuple[Path, ...])
     argv = ("/bin/sh", "-c", _TRY, "canary", *map(str, files))
     process = await prepare(level, request, argv).spawn(stdin=asyncio.subprocess.DEVNULL)
     try:
-        said, refused = await asyncio.wait_for(process.communicate(), _WITHIN_S)
+        output, refused = await asyncio.wait_for(process.communicate(), _WITHIN_S)
     except TimeoutError:
         process.kill()
-        said, refused = b"", b"it did not answer in time"
+        output, refused = b"", b"it did not answer in time"
     wrote = [file for file in files if file.exists()]
     for path in wrote:
         path.unlink()
     if wrote:
         raise Unheld(f"The sandbox {level} let a write to {wrote[0].parent} through. Nothing was dispatched.")
-    if _SANG not in said:
+    if _SANG not in output:
         why = refused.decode("utf-8", "replace").strip() or "it ended without a word"
         raise Unheld(f"Nothing runs in the sandbox {level}: {why[-_WORDS:]}. Nothing was dispatched.")

@@ -159,8 +159,8 @@ def _overlays_in(folder: Path) -> bool:
         )
         request = settle(asked, homes=())
         script = f"cd {rules.PRIVATE_TMP}/view && rm shown && echo written > also && echo laid"
-        said = _output("bwrap", request, ["/bin/sh", "-c", script])
-        return said == "laid" and (lower / "shown").is_file() and (upper / "also").is_file()
+        output = _output("bwrap", request, ["/bin/sh", "-c", script])
+        return output == "laid" and (lower / "shown").is_file() and (upper / "also").is_file()
 
 
 def prepare(
@@ -351,17 +351,17 @@ def _tried(level: Level, program: str | None) -> Refusal | None:
             request = request.changed(writable=(str(folder / "free"),))
         port = str(server.getsockname()[1])
         places = map(str, (*canaries, folder / "free" / "bird"))
-        said = _output(level, request, [sys.executable, "-I", "-S", "-c", _CANARY, *places, port])
+        output = _output(level, request, [sys.executable, "-I", "-S", "-c", _CANARY, *places, port])
         wrote = [path for path in canaries if path.exists()]
         for path in wrote:
             path.unlink()
         connected = _was_called(server)
-        sang = "the canary sang" in said and (level != "bwrap" or (folder / "free" / "bird").exists())
+        sang = "the canary sang" in output and (level != "bwrap" or (folder / "free" / "bird").exists())
     if sang and not wrote and not connected:
         return None
     if sang:
-        said = "it ran, and let a write or a connection through"
-    return why_landlock(said) if level == "landlock" else why_bubblewrap(said, knobs_here(), there=True)
+        output = "it ran, and let a write or a connection through"
+    return why_landlock(output) if level == "landlock" else why_bubblewrap(output, knobs_here(), there=True)
 
 
 def _output(level: Level, request: rules.Request, argv: Sequence[str]) -> str:

@@ -265,8 +265,8 @@ async def _by_upstream(upstream: tuple[str, int], host: str, port: int) -> tuple
         raise Refused("no answer from your proxy") from error
     if answer.split()[1:2] != [b"200"]:
         back.close()
-        said = answer.partition(b"\r\n")[0].decode("ascii", "replace")[:100]
-        raise Refused(f"your proxy says {said}")
+        status = answer.partition(b"\r\n")[0].decode("ascii", "replace")[:100]
+        raise Refused(f"your proxy says {status}")
     return there, back
 
 

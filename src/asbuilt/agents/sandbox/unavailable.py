@@ -45,9 +45,9 @@ def knobs_here() -> Knobs:
     )
 
 
-def why_bubblewrap(said: str, knobs: Knobs, *, there: bool) -> Refusal:
+def why_bubblewrap(output: str, knobs: Knobs, *, there: bool) -> Refusal:
     """Explain the error of bubblewrap (or Seatbelt); the first matching cause is the one to fix first."""
-    last = said.splitlines()[-1][:200] if said else ""
+    last = output.splitlines()[-1][:200] if output else ""
     if not there:
         return Refusal(
             cause="missing",
@@ -94,9 +94,9 @@ def why_bubblewrap(said: str, knobs: Knobs, *, there: bool) -> Refusal:
     )
 
 
-def why_landlock(said: str) -> Refusal:
+def why_landlock(output: str) -> Refusal:
     """Explain why Landlock does not work."""
-    if not said:
+    if not output:
         return Refusal(
             cause="landlock",
             what="Landlock is off",
@@ -105,7 +105,7 @@ def why_landlock(said: str) -> Refusal:
         )
     return Refusal(
         cause="landlock",
-        what=f"Landlock does not work here: {said.splitlines()[-1][:200]}",
+        what=f"Landlock does not work here: {output.splitlines()[-1][:200]}",
         why="A canary's write or connection was not refused, or its command did not start.",
         next_step="Use bubblewrap; Landlock blocks connections only from kernel 6.7 on.",
     )

@@ -130,11 +130,11 @@ def release(door: Door, plan: str, *, owner: str) -> int:
     site = site_of(door, plan)
     address = site.address(plan)
     with site.journal.store.write() as session:
-        said = claims.release(session, address, run=owner, actor=asker(door).actor)
-    if said is claims.Answer.YOURS:
+        outcome = claims.release(session, address, run=owner, actor=asker(door).actor)
+    if outcome is claims.Answer.YOURS:
         return _report(door, address, DONE, f"{address.plan} is released.")
     return _report(
-        door, address, int(said), f"{address.plan} is not claimed by {owner}; nothing was released."
+        door, address, int(outcome), f"{address.plan} is not claimed by {owner}; nothing was released."
     )
 
 

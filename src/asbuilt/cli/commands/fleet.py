@@ -154,11 +154,11 @@ def secrets(door: Door, name: str | None, *, remove: bool) -> int:
             )
         value = None if remove else _value(door)
         was = membership.set_secret(home, name, value)
-        said = "is removed" if remove else "is replaced" if was else "is set"
+        words = "is removed" if remove else "is replaced" if was else "is set"
         if remove and not was:
-            said = "was not set"
+            words = "was not set"
         if not door.json:
-            door.screen.answer(f"{name} {said} on this worker.")
+            door.screen.answer(f"{name} {words} on this worker.")
             return DONE
     names = sorted(membership.secrets(home))
     if not door.emitted("asbuilt.fleet-secrets/1", {"names": names}):

@@ -125,14 +125,14 @@ _BY_PEOPLE: Final = click.Choice([Kind.FACT.value, Kind.NOTE.value])
 @click.option("--file", "files", multiple=True, metavar="PATH", help="a file it is about; more than once")
 def add(door: Door, text: str, *, kind: str, files: tuple[str, ...]) -> None:
     """Add a fact or a note about this repository for later plans."""
-    said = " ".join(text.split())
-    if not said or len(said) > LONGEST:
+    content = " ".join(text.split())
+    if not content or len(content) > LONGEST:
         raise UsageWrong(
-            f"a memory has 1 to {LONGEST} characters, and this one has {len(said)}",
+            f"a memory has 1 to {LONGEST} characters, and this one has {len(content)}",
             why="Agents get memories as single lines.",
             next_step="Shorten it to a sentence or two, or write a document in the repository.",
         )
-    new_memory = lesson(Kind(kind), said, files=files)
+    new_memory = lesson(Kind(kind), content, files=files)
     site = open_site(door)
     with site.journal.store.write() as session:
         new = memory.remember(session, LOCAL, site.repo, [new_memory], actor=asker(door).actor)

@@ -93,15 +93,15 @@ def _phases(moment: Moment, canvas: Canvas, room: int) -> list[Row]:
         return []
     shown = left if len(left) <= room else left[: room - 1]
     names = [canvas.named(phase.id, (step.id for step in moment.view.phases)) for phase in shown]
-    said = [_said(phase) for phase in shown]
+    words_of_phases = [_state_words(phase) for phase in shown]
     right = ["" if canvas.is_narrow else _since(phase, moment) for phase in shown]
-    beside = max(map(columns.width, said), default=0) + max(map(columns.width, right), default=0)
+    beside = max(map(columns.width, words_of_phases), default=0) + max(map(columns.width, right), default=0)
     most = canvas.width - 3 - max(map(columns.width, names), default=0) - beside
     longest = max((columns.width(canvas.safe(phase.title)) for phase in shown), default=0)
     width = max(_LEAST_TITLE, min(_TITLE, longest, most))
     rows = [
         _phase(phase, canvas, (name, canvas.padded(canvas.safe(phase.title), width), words, since))
-        for phase, name, words, since in zip(shown, names, said, right, strict=True)
+        for phase, name, words, since in zip(shown, names, words_of_phases, right, strict=True)
     ]
     if len(shown) < len(left):
         rows.append((Piece(f"{canvas.symbols.not_started} {len(left) - len(shown)} more", "dim"),))
@@ -109,9 +109,9 @@ def _phases(moment: Moment, canvas: Canvas, room: int) -> list[Row]:
 
 
 def _phase(phase: PhaseProgress, canvas: Canvas, texts: tuple[str, str, str, str]) -> Row:
-    name, title, said, beside = texts
+    name, title, state, beside = texts
     symbol, style = _symbol(phase.state, canvas)
-    words = f" {name}{title} {canvas.safe(said)}"
+    words = f" {name}{title} {canvas.safe(state)}"
     row = (Piece(symbol, style), Piece(words.rstrip()))
     if not beside:
         return row
@@ -119,7 +119,7 @@ def _phase(phase: PhaseProgress, canvas: Canvas, texts: tuple[str, str, str, str
     return (*row, Piece(" " * max(2, canvas.width - used - columns.width(beside)) + beside, "dim"))
 
 
-def _said(phase: PhaseProgress) -> str:
+def _state_words(phase: PhaseProgress) -> str:
     match phase.state:
         case "implementing":
             return f"implementing, attempt {phase.attempt or 1}"

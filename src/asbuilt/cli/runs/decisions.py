@@ -36,7 +36,7 @@ from asbuilt.pages.drafts import changes, summary_of
 from asbuilt.plan.problems import Severity
 from asbuilt.plan.reader import read
 
-Said = Literal["yes", "no"]
+Reply = Literal["yes", "no"]
 _KEYS: Final = "y approve   e edit   n reject with a reason   f full text   l later >"
 
 
@@ -46,20 +46,20 @@ class Given(NamedTuple):
     counts: bool
     asked: Approval
 
-    def code(self, said: str) -> int:
+    def code(self, wanted: str) -> int:
         """Return the exit code. Repeating an earlier answer is no error."""
-        return DONE if self.counts or self.asked.answer == said else GATE_STOPPED
+        return DONE if self.counts or self.asked.answer == wanted else GATE_STOPPED
 
 
 def give(
-    door: Door, site: Site, number: int, said: Said, note: str | None, *, by: str | None = None
+    door: Door, site: Site, number: int, reply: Reply, note: str | None, *, by: str | None = None
 ) -> Given:
     """Record an answer, then write an approved refinement or start a worker; `by`: who answered elsewhere."""
     who = asker(door) if by is None else asker(door)._replace(actor=by)
     given = Given(
         *answer(
             site.journal.store, LOCAL, site.repo, number,
-            said=said, note=note, asker=who, approvers=_approvers(site),
+            reply=reply, note=note, asker=who, approvers=_approvers(site),
         )
     )  # fmt: skip
     if given.counts and is_refinement(given.asked.run):
@@ -177,10 +177,10 @@ def decide(door: Door, site: Site, asked: Approval, *, is_followed: bool = False
 
 
 def _answer_here(
-    door: Door, site: Site, asked: Approval, said: Said, note: str, *, is_followed: bool
+    door: Door, site: Site, asked: Approval, reply: Reply, note: str, *, is_followed: bool
 ) -> None:
     pen = door.screen.err
-    outcome = result_of(site, give(door, site, asked.number, said, note or None), pen)
+    outcome = result_of(site, give(door, site, asked.number, reply, note or None), pen)
     for row in outcome.rows[:1] if is_followed else outcome.rows:
         pen.line(row)
     if not is_followed:
@@ -225,16 +225,16 @@ def result_of(site: Site, given: Given, pen: Pen) -> Outcome:
         return Outcome([printable(gone)], "" if site.lead else f"asbuilt run {slug_of(asked)}")
     status = "asbuilt approve --all" if site.lead else f"asbuilt status {slug_of(asked)}"
     if not given.counts:
-        said = f"{asked.name} was already answered: {asked.answer}, by {asked.answered_by}."
-        return Outcome([printable(said)], status)
+        words = f"{asked.name} was already answered: {asked.answer}, by {asked.answered_by}."
+        return Outcome([printable(words)], status)
     if asked.kind == "plan" and asked.answer == "yes":
         return _approved(site, asked, pen)
     if asked.kind == "plan" and (run := site.found(asked.run)) and run.options.kind == "author":
         return _declined(site, asked)
     if asked.kind == "question" and asked.answer == "yes":
-        said = answer_to(asked.question, "yes", asked.note or "").partition("\n")[2]
+        words = answer_to(asked.question, "yes", asked.note or "").partition("\n")[2]
         command = "" if site.lead else f"asbuilt watch {slug_of(asked)}"
-        return Outcome(pen.hanging("", f"{asked.name}: {said}. {asked.gist}", commands=False), command)
+        return Outcome(pen.hanging("", f"{asked.name}: {words}. {asked.gist}", commands=False), command)
     follow = status if site.lead or asked.answer == "no" else f"asbuilt watch {slug_of(asked)}"
     return Outcome(pen.hanging("", f"{asked.name}: {asked.answer}. {asked.gist}", commands=False), follow)
 
@@ -243,14 +243,14 @@ def _overtaken(site: Site, asked: Approval, pen: Pen) -> Outcome:
     """Show the changes since the text that was answered, because a newer revision exists."""
     draft, known = draft_of(site, asked), _drafts(site, asked)
     newest, question = known.newest or draft.revision, known.asked
-    said = (
+    words = (
         f"{asked.name} is about {draft.name}, but revision {newest.number} by {newest.by} is newer."
         " Nothing was answered. Changes:"
     )
     now = read(site.journal.blobs.get(newest.text))
     rows = change_rows(pen, changes(draft.plan.source.lines, now.source.lines))
     command = f"asbuilt approve show {site.lead}{question.name}" if question else "asbuilt approve"
-    return Outcome([*pen.hanging("", said, commands=False), *rows], command)
+    return Outcome([*pen.hanging("", words, commands=False), *rows], command)
 
 
 def _declined(site: Site, asked: Approval) -> Outcome:
@@ -267,8 +267,8 @@ def _approved(site: Site, asked: Approval, pen: Pen) -> Outcome:
     draft, known = draft_of(site, asked), _drafts(site, asked)
     approved = known.covering(draft.revision.intent)
     heading = approved.heading if approved else ""
-    said = f"{asked.answered_by}, {at(asked.answered_at or '', datetime.now(UTC))}"
-    rows = [f"{pen.symbols.proven} {heading}: {printable(said)}, revision {draft.revision.number}"]
+    words = f"{asked.answered_by}, {at(asked.answered_at or '', datetime.now(UTC))}"
+    rows = [f"{pen.symbols.proven} {heading}: {printable(words)}, revision {draft.revision.number}"]
     rows += pen.hanging("  ", f"{asked.plan} {_where(site, asked)}. Editing it needs a new approval.")
     for wave in summary_of(draft.plan).side_by_side:
         rows += pen.hanging("  ", f"Phases {listed(wave)} do not need each other.", commands=False)

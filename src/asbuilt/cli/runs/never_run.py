@@ -28,12 +28,15 @@ def by_its_marks(door: Door, name: str) -> tuple[PlanView, Waiting]:
     is_over = bool(phases) and view.done == len(phases)
     errors = sum(problem.severity == "error" for problem in opened.plan.problems)
     if is_over:
-        said, command = "Every phase is done by its mark.", "asbuilt plan list"
+        words, command = "Every phase is done by its mark.", "asbuilt plan list"
     elif errors:
-        said, command = f"Not run yet: the plan has {counted(errors, 'error')}.", f"asbuilt plan check {slug}"
+        words, command = (
+            f"Not run yet: the plan has {counted(errors, 'error')}.",
+            f"asbuilt plan check {slug}",
+        )
     else:
-        said, command = "asbuilt has not run it yet.", f"asbuilt run {slug}"
-    return view, Waiting("nobody", "", "", said, Next(command))
+        words, command = "asbuilt has not run it yet.", f"asbuilt run {slug}"
+    return view, Waiting("nobody", "", "", words, Next(command))
 
 
 def _marked(phase: Phase, done: set[str]) -> PhaseProgress:

@@ -217,18 +217,18 @@ def _show_phase(screen: Screen, phase: PhaseProgress, now: datetime, wide: int, 
     """Draw a phase, or a stage of an authoring, where a result is accepted and not proven."""
     pen = screen.out
     mark = pen.symbols.proven if is_accepted else coloured(pen, _phase_symbol(pen.symbols, phase))
-    said = "accepted" if is_accepted else doing(phase)
+    words = "accepted" if is_accepted else doing(phase)
     since = at(phase.since, now) if phase.since else ""
     if phase.state in IN_WORK and since:
         since = f"since {since}"
     title = printable(phase.title)
     lead = f"{pad(printable(phase.id), wide)} "
     if pen.width >= WIDTH:
-        cells = f"{pad(shorten(title, 26, pen.symbols), 27)}{pad(shorten(said, 26, pen.symbols), 27)}{since}"
+        cells = f"{pad(shorten(title, 26, pen.symbols), 27)}{pad(shorten(words, 26, pen.symbols), 27)}{since}"
         screen.answer(f"{mark} {shorten(lead + cells, pen.width - 2, pen.symbols)}".rstrip())
         return
     screen.answer(f"{mark} {shorten(lead + title, pen.width - 2, pen.symbols)}".rstrip())
-    screen.answer_all(pen.hanging(" " * 6, f"{said}, {since}" if since else said, commands=False))
+    screen.answer_all(pen.hanging(" " * 6, f"{words}, {since}" if since else words, commands=False))
 
 
 def _phase_symbol(symbols: Symbols, phase: PhaseProgress) -> str:
@@ -247,7 +247,7 @@ def _phase_symbol(symbols: Symbols, phase: PhaseProgress) -> str:
 def doing(phase: PhaseProgress) -> str:
     """Return the state of a phase in a few words."""
     commit = (phase.commit or "")[:7]
-    said = {
+    words = {
         "proven": f"proven {commit}",
         "landed": f"landed {commit}",
         "done": "done by its mark",
@@ -257,7 +257,7 @@ def doing(phase: PhaseProgress) -> str:
         "failed": "failed, not proven",
         "stopped": "stopped, work kept",
     }.get(phase.state, phase.state)
-    return printable(said)
+    return printable(words)
 
 
 def open_ends(door: Door, *, here: int, elsewhere: int) -> None:

@@ -54,11 +54,11 @@ def with_team(
 def terms_of(options: RunOptions, expected: Expected) -> list[tuple[str, str]]:
     """Return the terms of a run: agents, proof, cost and landing."""
     works, mends, judges = (options.agent_of(role) for role in ("implement", "fix", "verify"))
-    said = f"{works} implements and verifies, in separate processes"
+    words = f"{works} implements and verifies, in separate processes"
     if works != judges:
-        said = f"{works} implements, {judges} verifies"
+        words = f"{works} implements, {judges} verifies"
     if mends != works:
-        said += f", {mends} fixes"
+        words += f", {mends} fixes"
     cap = caps_in(options).words
     capped = f"Limit: {cap} a run" if cap else "No limit (limits.usd)"
     way = {"direct": "phase by phase", "pr": "by a pull request"}.get(
@@ -68,7 +68,7 @@ def terms_of(options: RunOptions, expected: Expected) -> list[tuple[str, str]]:
     if options.landing == "pr" and not options.auto and not options.holds:
         lands = "by a pull request that you merge"
     return [
-        ("Agents", said),
+        ("Agents", words),
         *([("Proof", expected.proof)] if expected.proof else ()),
         ("Cost", f"Estimate: {expected.cost}. {capped}"),
         ("Lands", f"on {options.branch}, {lands}"),

@@ -367,7 +367,7 @@ def _over(run: RunView, seen: Seen) -> Waiting:
     ended = at(run.run.ended_at or run.run.at, seen.now)
     why = run.waits_for.why
     undone = f"Undone {ended}: {why}" if why else f"Reverted on {branch} {ended}"
-    said = {
+    words = {
         "landed": f"Landed on {branch} {ended}.",
         "held": f"Proven {ended}, not landed.",
         "pr-ready": f"Not merged {ended}: {why}.",
@@ -383,7 +383,7 @@ def _over(run: RunView, seen: Seen) -> Waiting:
         "person" if is_held else "nobody",
         "you" * is_held,
         f"you, {age}" * (is_held or is_failed),
-        said,
+        words,
         after(run, run.failures if is_failed else ()),
         since=run.run.ended_at,
     )

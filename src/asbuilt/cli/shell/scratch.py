@@ -92,11 +92,11 @@ class Scratch:
         )
         try:
             signal.signal(signal.SIGINT, before)
-            said, _ = process.communicate()
+            output, _ = process.communicate()
         finally:
             process.kill()
             process.wait()
-        found: dict[str, Any] = json.loads(said) if said else {}
+        found: dict[str, Any] = json.loads(output) if output else {}
         return found
 
     def end_attempts(self) -> None:

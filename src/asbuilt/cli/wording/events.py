@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from asbuilt.cli.wording.plans import PLANS
 from asbuilt.cli.wording.runs import RUNS
-from asbuilt.cli.wording.work import HASH, WORK, Words, said
+from asbuilt.cli.wording.work import HASH, WORK, Words, wording
 from asbuilt.events import landings, pulls
 from asbuilt.events.event import Entry, phase_of
 from asbuilt.journal.encoding.codec import fields_of, kind_of
@@ -38,41 +38,45 @@ def _held(event: pulls.IssueHeld) -> Words:
 
 
 LANDINGS: Final = (
-    said(
+    wording(
         landings.LandingIntended, lambda event: ("LANDING", f"{event.old[:HASH]}..{event.new[:HASH]}", False)
     ),
-    said(landings.LandingQueued, lambda event: ("IN LINE", event.words, True)),
-    said(landings.LandingTurn, lambda event: ("TURN", f"{event.ahead} ahead on {event.branch}", False)),
-    said(
+    wording(landings.LandingQueued, lambda event: ("IN LINE", event.words, True)),
+    wording(landings.LandingTurn, lambda event: ("TURN", f"{event.ahead} ahead on {event.branch}", False)),
+    wording(
         landings.LandingRetried, lambda event: ("RETRY", f"failed on the target, retried: {event.what}", True)
     ),
-    said(landings.LandingDone, _landed),
-    said(landings.LandingRefused, _refused),
-    said(
+    wording(landings.LandingDone, _landed),
+    wording(landings.LandingRefused, _refused),
+    wording(
         landings.LandingRecovered,
         lambda event: ("RECOVERED", f"a landing that was cut off: {event.found}", True),
     ),
-    said(landings.LandingUnsigned, lambda event: ("UNSIGNED", event.why, True)),
-    said(landings.LandingUndone, lambda event: ("UNDONE", event.words, True)),
-    said(landings.LandingTidied, lambda event: ("TIDIED", f"{event.kept_in_all} workspaces kept", False)),
-    said(pulls.PullSeen, lambda event: ("PULL REQUEST", f"{event.state}, checks {event.checks}", False)),
-    said(pulls.PullIntended, lambda event: ("PUSH", f"{event.head[:HASH]}, on {event.target[:HASH]}", False)),
-    said(pulls.PullPushed, lambda event: ("PUSHED", f"{event.branch} {event.head[:HASH]}", True)),
-    said(pulls.PullBlocked, lambda event: ("NOT PUSHED", f"{event.what} {event.next}", True)),
-    said(pulls.PullOpening, lambda event: ("PROPOSE", f"{event.branch} for {event.into}", False)),
-    said(pulls.PullOpened, lambda event: ("PROPOSED", f"#{event.number} {event.url}", True)),
-    said(pulls.PullMended, lambda event: ("MENDED", f"{event.repair.replace('_', ' ')}, proven", True)),
-    said(pulls.PullMerging, lambda event: ("MERGE", f"#{event.number} {event.head[:HASH]}", False)),
-    said(pulls.PullMerged, lambda event: ("MERGED", f"#{event.number}", True)),
-    said(pulls.PullRefused, lambda event: ("NOT MERGED", event.why, True)),
-    said(pulls.PullDropping, lambda event: ("DROP", f"{event.branch} at the forge", False)),
-    said(pulls.PullInvariants, _invariants),
-    said(pulls.IssueHeld, _held),
-    said(
+    wording(landings.LandingUnsigned, lambda event: ("UNSIGNED", event.why, True)),
+    wording(landings.LandingUndone, lambda event: ("UNDONE", event.words, True)),
+    wording(landings.LandingTidied, lambda event: ("TIDIED", f"{event.kept_in_all} workspaces kept", False)),
+    wording(pulls.PullSeen, lambda event: ("PULL REQUEST", f"{event.state}, checks {event.checks}", False)),
+    wording(
+        pulls.PullIntended, lambda event: ("PUSH", f"{event.head[:HASH]}, on {event.target[:HASH]}", False)
+    ),
+    wording(pulls.PullPushed, lambda event: ("PUSHED", f"{event.branch} {event.head[:HASH]}", True)),
+    wording(pulls.PullBlocked, lambda event: ("NOT PUSHED", f"{event.what} {event.next}", True)),
+    wording(pulls.PullOpening, lambda event: ("PROPOSE", f"{event.branch} for {event.into}", False)),
+    wording(pulls.PullOpened, lambda event: ("PROPOSED", f"#{event.number} {event.url}", True)),
+    wording(pulls.PullMended, lambda event: ("MENDED", f"{event.repair.replace('_', ' ')}, proven", True)),
+    wording(pulls.PullMerging, lambda event: ("MERGE", f"#{event.number} {event.head[:HASH]}", False)),
+    wording(pulls.PullMerged, lambda event: ("MERGED", f"#{event.number}", True)),
+    wording(pulls.PullRefused, lambda event: ("NOT MERGED", event.why, True)),
+    wording(pulls.PullDropping, lambda event: ("DROP", f"{event.branch} at the forge", False)),
+    wording(pulls.PullInvariants, _invariants),
+    wording(pulls.IssueHeld, _held),
+    wording(
         pulls.IssuesTelling,
         lambda event: ("ISSUES", ", ".join(f"#{issue}" for issue in event.numbers), False),
     ),
-    said(pulls.IssuesTold, lambda event: ("ISSUES", "; ".join(event.failed) or "told", bool(event.failed))),
+    wording(
+        pulls.IssuesTold, lambda event: ("ISSUES", "; ".join(event.failed) or "told", bool(event.failed))
+    ),
 )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from asbuilt.cli.wording.work import Words, said
+from asbuilt.cli.wording.work import Words, wording
 from asbuilt.events import approvals, plans
 
 _INTENT: Final = 15
@@ -37,22 +37,24 @@ def _completed(event: plans.PlanCompleted) -> Words:
 
 
 PLANS: Final = (
-    said(approvals.ApprovalAsked, lambda event: ("ASKS", f"a{event.number}: {event.question}", True)),
-    said(approvals.ApprovalAnswered, _answered),
-    said(plans.AnswerTaken, _taken),
-    said(
+    wording(approvals.ApprovalAsked, lambda event: ("ASKS", f"a{event.number}: {event.question}", True)),
+    wording(approvals.ApprovalAnswered, _answered),
+    wording(plans.AnswerTaken, _taken),
+    wording(
         approvals.ApprovalPutOff, lambda event: ("LATER", f"a{event.number} is left open by {event.by}", True)
     ),
-    said(
+    wording(
         approvals.ReviewAsked,
         lambda event: ("REVIEW", f"a{event.question} is pull request #{event.pull}: {event.url}", True),
     ),
-    said(approvals.ReviewClosed, lambda event: ("REVIEW", f"{event.why}; it is looked at no more", True)),
-    said(plans.PlanRefining, lambda event: ("REFINE", f"{event.change}, by {event.by}", True)),
-    said(plans.DraftWritten, _draft),
-    said(plans.DraftSetup, lambda event: ("SETUP", f"for the draft's checks: {event.command}", True)),
-    said(plans.DraftTried, lambda event: ("TRIED", f"checks of revision {event.number}: {event.told}", True)),
-    said(
+    wording(approvals.ReviewClosed, lambda event: ("REVIEW", f"{event.why}; it is looked at no more", True)),
+    wording(plans.PlanRefining, lambda event: ("REFINE", f"{event.change}, by {event.by}", True)),
+    wording(plans.DraftWritten, _draft),
+    wording(plans.DraftSetup, lambda event: ("SETUP", f"for the draft's checks: {event.command}", True)),
+    wording(
+        plans.DraftTried, lambda event: ("TRIED", f"checks of revision {event.number}: {event.told}", True)
+    ),
+    wording(
         plans.PlanRedrafted,
         lambda redraft: (
             "REDRAFT",
@@ -60,20 +62,22 @@ PLANS: Final = (
             True,
         ),
     ),
-    said(plans.PlanApproved, _approved),
-    said(
+    wording(plans.PlanApproved, _approved),
+    wording(
         plans.PlanCarried,
         lambda event: ("APPROVED", f"still, with its numbers put right: {event.intent[:_INTENT]}", True),
     ),
-    said(plans.PlanFiled, lambda event: ("WROTE", event.path, True)),
-    said(plans.PlanMarked, lambda _: ("MARKED", "the plan's outcomes are written", False)),
-    said(
+    wording(plans.PlanFiled, lambda event: ("WROTE", event.path, True)),
+    wording(plans.PlanMarked, lambda _: ("MARKED", "the plan's outcomes are written", False)),
+    wording(
         plans.PlanCompleted,
         _completed,
     ),
-    said(plans.PlanNoted, lambda event: ("NOTE", f"{event.by} tells the next attempt: {event.note}", True)),
-    said(plans.PlanCompared, lambda _: ("COMPARED", "the plan's text with what is proven", False)),
-    said(
+    wording(
+        plans.PlanNoted, lambda event: ("NOTE", f"{event.by} tells the next attempt: {event.note}", True)
+    ),
+    wording(plans.PlanCompared, lambda _: ("COMPARED", "the plan's text with what is proven", False)),
+    wording(
         plans.PlanDiffers, lambda _: ("DIFFERS", "its text was changed in the plan after it was frozen", True)
     ),
 )

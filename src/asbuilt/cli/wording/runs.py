@@ -6,7 +6,7 @@ import json
 from typing import Final
 
 from asbuilt.cli.ui.words import by_whom
-from asbuilt.cli.wording.work import HASH, Words, said
+from asbuilt.cli.wording.work import HASH, Words, wording
 from asbuilt.events import runs, schedules
 from asbuilt.lifecycle.schedule.firing import deferral_min, is_deferral_shown
 from asbuilt.lifecycle.status.timeline import why_parked
@@ -42,20 +42,20 @@ def _deferred(event: schedules.ScheduleDeferred) -> Words:
 
 
 RUNS: Final = (
-    said(runs.RunRequested, lambda event: ("ASKED", f"mode {event.mode}", False)),
-    said(runs.ClaimAcquired, lambda _: ("CLAIM", "taken", False)),
-    said(runs.ClaimReleased, lambda _: ("CLAIM", "released", False)),
-    said(runs.ClaimBroken, lambda event: ("CLAIM", f"broken: {event.reason}", True)),
-    said(runs.RunStarted, _started),
-    said(runs.StopAsked, lambda event: ("STOP", f"asked{by_whom(event.reason)}", True)),
-    said(runs.PauseAsked, lambda event: ("PAUSE", f"asked{by_whom(event.reason)}", True)),
-    said(runs.ResumeAsked, lambda _: ("RESUME", "requested", True)),
-    said(runs.RunHastened, lambda _: ("RESUME", "requested now", True)),
-    said(
+    wording(runs.RunRequested, lambda event: ("ASKED", f"mode {event.mode}", False)),
+    wording(runs.ClaimAcquired, lambda _: ("CLAIM", "taken", False)),
+    wording(runs.ClaimReleased, lambda _: ("CLAIM", "released", False)),
+    wording(runs.ClaimBroken, lambda event: ("CLAIM", f"broken: {event.reason}", True)),
+    wording(runs.RunStarted, _started),
+    wording(runs.StopAsked, lambda event: ("STOP", f"asked{by_whom(event.reason)}", True)),
+    wording(runs.PauseAsked, lambda event: ("PAUSE", f"asked{by_whom(event.reason)}", True)),
+    wording(runs.ResumeAsked, lambda _: ("RESUME", "requested", True)),
+    wording(runs.RunHastened, lambda _: ("RESUME", "requested now", True)),
+    wording(
         runs.SettingsChanged,
         lambda event: ("SETTINGS", change_words(event.key, event.before, event.after), True),
     ),
-    said(
+    wording(
         runs.JournalBehind,
         lambda _: (
             "BEHIND",
@@ -63,25 +63,25 @@ RUNS: Final = (
             True,
         ),
     ),
-    said(
+    wording(
         runs.TroubleMet,
         lambda event: ("TROUBLE", f"{event.words.removesuffix('.')}, tried again {event.retry_at}", True),
     ),
-    said(runs.RunParked, _parked),
-    said(
+    wording(runs.RunParked, _parked),
+    wording(
         runs.RunTakenOver,
         lambda event: ("TAKEN OVER", f"worker {event.lost} sent no heartbeat; {event.by} continues", True),
     ),
-    said(runs.ReportWritten, lambda _: ("REPORT", "written", False)),
-    said(runs.AttentionCalled, lambda event: ("CALLED", f"you, by {event.way}", False)),
+    wording(runs.ReportWritten, lambda _: ("REPORT", "written", False)),
+    wording(runs.AttentionCalled, lambda event: ("CALLED", f"you, by {event.way}", False)),
     # A landing has its own line: LandingDone.
-    said(runs.RunEnded, lambda event: (event.state.upper(), event.words, event.state != "landed")),
-    said(schedules.ScheduleSet, lambda event: ("SCHEDULED", f"{event.cadence}, {event.zone}", True)),
-    said(schedules.ScheduleFired, lambda event: ("FIRES", f"its time was {event.slot}", True)),
-    said(schedules.ScheduleDeferred, _deferred),
-    said(
+    wording(runs.RunEnded, lambda event: (event.state.upper(), event.words, event.state != "landed")),
+    wording(schedules.ScheduleSet, lambda event: ("SCHEDULED", f"{event.cadence}, {event.zone}", True)),
+    wording(schedules.ScheduleFired, lambda event: ("FIRES", f"its time was {event.slot}", True)),
+    wording(schedules.ScheduleDeferred, _deferred),
+    wording(
         schedules.ScheduleMoved,
         lambda event: ("CLOCK", f"it was put back; the schedule is due {event.next}", True),
     ),
-    said(schedules.ScheduleEnded, lambda event: ("SCHEDULE", f"is over: {event.reason}", True)),
+    wording(schedules.ScheduleEnded, lambda event: ("SCHEDULE", f"is over: {event.reason}", True)),
 )

@@ -22,7 +22,7 @@ HASH: Final = 7
 """Characters of a commit hash that are shown."""
 
 
-def said(kind: type[Kind], words: Callable[[Kind], Words]) -> tuple[type[Event], Callable[[Event], Words]]:
+def wording(kind: type[Kind], words: Callable[[Kind], Words]) -> tuple[type[Event], Callable[[Event], Words]]:
     """Pair a kind of event with its wording, so that one table holds kinds with different fields."""
 
     def checked(event: Event) -> Words:
@@ -144,40 +144,40 @@ def _marked(event: phases.PhaseMarked) -> Words:
 
 
 WORK: Final = (
-    said(phases.TestsResolved, _tests),
-    said(phases.WorkspaceMade, lambda _: ("WORKSPACE", "made", False)),
-    said(phases.SetupDone, lambda event: outcome_words("SETUP", event.outcome, event.why)),
-    said(phases.BaselineDone, _baseline),
-    said(phases.PhaseBegun, _phase_begun),
-    said(attempts.AttemptBegun, _attempt_begun),
-    said(attempts.AttemptEnded, _attempt_ended),
-    said(StageJudged, _stage_judged),
-    said(TaskJudged, _task_judged),
-    said(TaskPosted, lambda event: ("POSTED", f"task {event.task} is {event.status}", True)),
-    said(attempts.AttemptLost, lambda event: ("LOST", event.reason, True)),
-    said(attempts.TreeRefused, lambda event: ("TOO LARGE", event.reason, True)),
-    said(attempts.TreeKept, lambda event: ("KEPT", f"tree {event.tree[:HASH]}", False)),
-    said(
+    wording(phases.TestsResolved, _tests),
+    wording(phases.WorkspaceMade, lambda _: ("WORKSPACE", "made", False)),
+    wording(phases.SetupDone, lambda event: outcome_words("SETUP", event.outcome, event.why)),
+    wording(phases.BaselineDone, _baseline),
+    wording(phases.PhaseBegun, _phase_begun),
+    wording(attempts.AttemptBegun, _attempt_begun),
+    wording(attempts.AttemptEnded, _attempt_ended),
+    wording(StageJudged, _stage_judged),
+    wording(TaskJudged, _task_judged),
+    wording(TaskPosted, lambda event: ("POSTED", f"task {event.task} is {event.status}", True)),
+    wording(attempts.AttemptLost, lambda event: ("LOST", event.reason, True)),
+    wording(attempts.TreeRefused, lambda event: ("TOO LARGE", event.reason, True)),
+    wording(attempts.TreeKept, lambda event: ("KEPT", f"tree {event.tree[:HASH]}", False)),
+    wording(
         attempts.AttemptLetGo,
         lambda event: ("LET GO", f"attempt {event.number}, {event.commit[:HASH]}", True),
     ),
-    said(attempts.ChecksDone, _checks),
-    said(attempts.VerifierBegun, _verifier_begun),
-    said(attempts.VerifierEnded, _verifier_ended),
-    said(attempts.DriftFound, _drift),
-    said(attempts.VerdictGiven, _verdict),
-    said(phases.PhaseRechecked, lambda event: _ran(event.outcome, event.failures)),
-    said(phases.PhaseForked, lambda event: ("LANE", f"opened on {event.base[:HASH]}", False)),
-    said(phases.PhaseJoined, _joined),
-    said(phases.PhaseMerged, _merged),
-    said(phases.PhaseDelegated, lambda event: ("DELEGATE", f"to {event.plan}", True)),
-    said(phases.PhaseReturned, lambda event: ("RETURNED", f"{event.state} {event.reason}".rstrip(), True)),
-    said(phases.PhaseProven, lambda event: ("PROVEN", event.commit[:HASH], True)),
-    said(attempts.TogetherDone, lambda event: outcome_words("TOGETHER", event.outcome)),
-    said(attempts.TogetherJudging, lambda _: ("VERIFY", "another agent judges all phases together", True)),
-    said(attempts.TogetherUnjudged, _verifier_ended),
-    said(attempts.TogetherJudged, _verdict),
-    said(phases.PhaseMarked, _marked),
-    said(phases.PicturesTaken, lambda event: ("PICTURES", f"{event.outcome} {event.why}", False)),
-    said(phases.SignOffWanted, lambda event: ("SIGN-OFF", event.question, False)),
+    wording(attempts.ChecksDone, _checks),
+    wording(attempts.VerifierBegun, _verifier_begun),
+    wording(attempts.VerifierEnded, _verifier_ended),
+    wording(attempts.DriftFound, _drift),
+    wording(attempts.VerdictGiven, _verdict),
+    wording(phases.PhaseRechecked, lambda event: _ran(event.outcome, event.failures)),
+    wording(phases.PhaseForked, lambda event: ("LANE", f"opened on {event.base[:HASH]}", False)),
+    wording(phases.PhaseJoined, _joined),
+    wording(phases.PhaseMerged, _merged),
+    wording(phases.PhaseDelegated, lambda event: ("DELEGATE", f"to {event.plan}", True)),
+    wording(phases.PhaseReturned, lambda event: ("RETURNED", f"{event.state} {event.reason}".rstrip(), True)),
+    wording(phases.PhaseProven, lambda event: ("PROVEN", event.commit[:HASH], True)),
+    wording(attempts.TogetherDone, lambda event: outcome_words("TOGETHER", event.outcome)),
+    wording(attempts.TogetherJudging, lambda _: ("VERIFY", "another agent judges all phases together", True)),
+    wording(attempts.TogetherUnjudged, _verifier_ended),
+    wording(attempts.TogetherJudged, _verdict),
+    wording(phases.PhaseMarked, _marked),
+    wording(phases.PicturesTaken, lambda event: ("PICTURES", f"{event.outcome} {event.why}", False)),
+    wording(phases.SignOffWanted, lambda event: ("SIGN-OFF", event.question, False)),
 )

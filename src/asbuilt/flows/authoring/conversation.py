@@ -108,17 +108,17 @@ class Conversing:
             facts = self._facts(session)
         return state_of(self._staging(facts).session if facts.started else Staging.begun(self._record))
 
-    def submission(self, said: str, file: str) -> str | None:
+    def submission(self, reply: str, file: str) -> str | None:
         """Return what a turn submits: its message, or an interview's file once the message promises it."""
         if not file:
-            return said
+            return reply
         promise = Staging.begun(self._record).options.completion_promise
-        if not is_promised(said, promise):
+        if not is_promised(reply, promise):
             return None
         try:
             return Path(file).read_text(encoding="utf-8", errors="surrogateescape")
         except FileNotFoundError:
-            return without_promises(said)
+            return without_promises(reply)
 
     def asked(self, *, begins: bool = False, is_new: bool = False, file: str = "") -> str:
         """Return the prompt of the stage that is due, with the rules if the conversation `begins`.
@@ -205,7 +205,7 @@ def asked_of(record: Record, staging: Staging, *, file: str = "") -> tuple[str, 
     if session.stage is Stage.CRITIQUE and staging.rounds:
         context = [pair for pair in context if pair[0] != "plan"]
         context += shown_parts(show(staging.rounds, session.plan))
-    return "\n\n".join(ours), (*context, *staging.said)
+    return "\n\n".join(ours), (*context, *staging.named_blocks)
 
 
 def _remembered(record: Record) -> str:

@@ -73,7 +73,7 @@ class _PollResult(NamedTuple):
 
     review: Review
     state: PullState
-    said: reviewing.Decision
+    decided: reviewing.Decision
 
 
 class Reviews:
@@ -186,7 +186,7 @@ class Reviews:
         run, asker = asked.run, Asker(by, this_machine(), {})
         answer(
             self._store, run.org, run.repo, asked.question,
-            said=decided, note=note, asker=asker, approvers=terms.approvers,
+            reply=decided, note=note, asker=asker, approvers=terms.approvers,
         )  # fmt: skip
 
 

@@ -139,7 +139,7 @@ class Staging:
         return self._mode.most if is_open and len(self._draft.batches) < self._mode.batches else 0
 
     @property
-    def said(self) -> list[tuple[str, str]]:
+    def named_blocks(self) -> list[tuple[str, str]]:
         """The user's answers, other agents' proposals and the latest feedback, as named blocks."""
         draft = self._draft
         answers = [

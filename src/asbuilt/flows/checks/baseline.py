@@ -34,8 +34,8 @@ def resolve_tests(record: Record, repository: Repository, tree: str) -> None:
     resolved = resolve(given_suites(run), project_of(repository, tree), counts=run.options.counts or None)
     key = proposal(resolved)
     with record.store.read() as session:
-        said = key and approvals.last_answered(session, run.org, run.repo, under=key.under)
-    agreed = said.name if said and said.answer == "yes" else None
+        answered = key and approvals.last_answered(session, run.org, run.repo, under=key.under)
+    agreed = answered.name if answered and answered.answer == "yes" else None
     record.prepare(written(resolved, agreed=agreed), "tests")
 
 

@@ -45,8 +45,8 @@ def compare(
         for work, intent in frozen.items():
             now = wanted.get(work.phase)
             found = PlanDiffers(phase=work.phase, point=point, commit=work.commit, intent=now)
-            said = approvals.last_answered(session, run.org, run.repo, under=found.question.under)
-            if now != intent and not (said and said.answer == "yes"):
+            answered = approvals.last_answered(session, run.org, run.repo, under=found.question.under)
+            if now != intent and not (answered and answered.answer == "yes"):
                 append_event(session, run, found, f"{work.phase}/differs/{point}")
         for mark in waiting:
             append_event(session, run, mark, f"wanted/{mark.item}")
@@ -76,17 +76,17 @@ def sign_offs(record: Record, works: Iterable[Work], intents: Mapping[Work, str]
 
 def unsigned(record: Record, wanted: Sequence[SignOffWanted]) -> list[SignOffWanted]:
     """Return those without a yes; a yes in any run counts."""
-    said = record.answered({mark.item: in_run(mark.item, "") for mark in wanted})
-    return [mark for mark in wanted if mark.item not in said or said[mark.item].answer != "yes"]
+    answers = record.answered({mark.item: in_run(mark.item, "") for mark in wanted})
+    return [mark for mark in wanted if mark.item not in answers or answers[mark.item].answer != "yes"]
 
 
 def signed_off(record: Record, intent: str, remarks: Iterable[Remark]) -> dict[str, str]:
     """Return the answer to each change, by the remark's key."""
     questions = {remark.key: _key(intent, group).under for group in asked_about(remarks) for remark in group}
     return {
-        key: f"{said.answer} by {said.answered_by} on {(said.answered_at or '')[:10]}"
-        + (f": {said.note}" if said.note else "")
-        for key, said in record.answered(questions).items()
+        key: f"{approval.answer} by {approval.answered_by} on {(approval.answered_at or '')[:10]}"
+        + (f": {approval.note}" if approval.note else "")
+        for key, approval in record.answered(questions).items()
     }
 
 

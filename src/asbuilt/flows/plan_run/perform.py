@@ -296,14 +296,14 @@ def _text(context: Context, plan: str) -> bytes:
     if options.fleet is UNSET:
         return read_bytes(Path(options.checkout) / plan, name=plan)
     named = f"refs/heads/{options.branch}:{plan}"
-    said = context.repository.git.said("cat-file", "blob", named, allowed=(0, 128))
-    if said.code:
+    result = context.repository.git.run("cat-file", "blob", named, allowed=(0, 128))
+    if result.code:
         raise GateStopped(
             f"{plan} is not on {options.branch} of the remote",
             why="A run of the fleet reads the plan that a phase is delegated to there.",
             next_step=f"Commit and push {plan}, then run again.",
         )
-    return said.out
+    return result.out
 
 
 def prove_delegated(context: Context, facts: PlanFacts, phase: str) -> None:

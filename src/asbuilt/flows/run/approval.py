@@ -45,8 +45,8 @@ def need_approval(
     plan = read(data)
     if not needs_approval(known, plan.intent):
         return
-    said = unchanged(known, plan.intent)
-    name, state = said and said.name, "was declined"
+    approval = unchanged(known, plan.intent)
+    name, state = approval and approval.name, "was declined"
     if name is None:
         text, run = blobs.put(data), known.approved[-1].run
         with store.write() as session:
@@ -119,14 +119,14 @@ def promises_of(phase: Phase) -> tuple[Promise, ...]:
 
 def waivers_of(record: Record, intent: str, items: Iterable[int]) -> dict[int, Waiver]:
     """Return the waived items of an intent, from any run; the newest answer counts."""
-    said = record.answered({item: WaiverKey(intent=intent, item=item).under for item in items})
+    answers = record.answered({item: WaiverKey(intent=intent, item=item).under for item in items})
     return {
         item: Waiver(
             " ".join((approval.note or "").split()),
             approval.answered_by or "",
             (approval.answered_at or "")[:10],
         )
-        for item, approval in said.items()
+        for item, approval in answers.items()
         if approval.answer == "yes"
     }
 

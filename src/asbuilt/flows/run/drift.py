@@ -49,14 +49,18 @@ class Measured(NamedTuple):
 
 
 def measure(
-    record: Record, phase_id: str, attempt: AttemptFacts, shown: Sequence[Evidence], said: Sequence[str]
+    record: Record,
+    phase_id: str,
+    attempt: AttemptFacts,
+    shown: Sequence[Evidence],
+    verifier_lines: Sequence[str],
 ) -> Measured:
-    """Measure the numbers that the phase states, and note the agents' claims; `said` is the verifier's."""
+    """Measure the numbers that the phase states, and note the agents' and the verifier's claims."""
     plan = record.frozen_plan(phase_id)
     phase = the_phase(plan, phase_id)
     theirs: list[str] = record.blobs.get_json(attempt.drift) if attempt.drift else []
-    blamed, _ = tokens_in(said)
-    tokens, malformed = tokens_in([*theirs, *said])
+    blamed, _ = tokens_in(verifier_lines)
+    tokens, malformed = tokens_in([*theirs, *verifier_lines])
     numbers = numbers_in(plan, phase, _shown(record, phase, shown), tokens, blamed)
     return Measured(numbers, tuple(islice(notes_of(numbers, tokens, malformed, phase_id), _NOTES)))
 
@@ -103,7 +107,7 @@ def kept_numbers(record: Record, digest: str | None) -> tuple[Number, ...]:
 
 def agreed_to(record: Record, intent: str, numbers: Iterable[Number]) -> dict[int, Waiver]:
     """Return the items whose exact number has a yes, in any run."""
-    said = record.answered(
+    answers = record.answered(
         {
             number.item: DriftKey(intent=intent, item=number.item, actual=number.actual).under
             for number in numbers
@@ -112,7 +116,7 @@ def agreed_to(record: Record, intent: str, numbers: Iterable[Number]) -> dict[in
     )
     return {
         item: Waiver("the number is corrected", approval.answered_by or "", (approval.answered_at or "")[:10])
-        for item, approval in said.items()
+        for item, approval in answers.items()
         if approval.answer == "yes"
     }
 

@@ -129,11 +129,11 @@ class Record(Struct, frozen=True, kw_only=True):
             return {}
         org, repo = self.run.org, self.run.repo
         with self.store.read() as session:
-            said = {
+            answers = {
                 question: approvals.last_answered(session, org, repo, under=under)
                 for question, under in questions.items()
             }
-        return {key: answer for key, answer in said.items() if answer is not None}
+        return {key: answer for key, answer in answers.items() if answer is not None}
 
     def frozen(self, phase_id: str, *, run: str | None = None) -> tuple[Phase, str]:
         """Return a phase as it was frozen, and its exact text: implementer and verifier get the same."""

@@ -163,10 +163,10 @@ def _judge(record: Record, facts: TaskRunFacts, stage: str, number: int) -> None
 
 
 def _result(record: Record, order: TaskOrder, attempt: AttemptFacts) -> Finished | Unfinished:
-    said = record.blobs.get_json(attempt.output)[0] if attempt.output else ""
+    output = record.blobs.get_json(attempt.output)[0] if attempt.output else ""
     if attempt.ending == "done":
-        return read_result(said, operation=order.operation, path=order.path)
-    far = progress_in(handed_in(said)) if order.operation == PLAN else ""
+        return read_result(output, operation=order.operation, path=order.path)
+    far = progress_in(handed_in(output)) if order.operation == PLAN else ""
     if attempt.ending == "timed_out":
         return Unfinished("partial", f"its agent ran out of {order.timeout_s} seconds{far}", "timeout")
     return Unfinished("failed", f"its agent {attempt.ending}: {attempt.reason}{far}", "agent_lost")

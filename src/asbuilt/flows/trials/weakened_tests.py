@@ -17,7 +17,7 @@ from asbuilt.proof.trials.weakened_tests import (
     Helper,
     OldTest,
     how_it_failed,
-    said_of,
+    message_of,
     states_in,
     values_in,
     words_for,
@@ -105,7 +105,7 @@ def run_earlier_tests(
         olds = run_old_tests(trials.since(start), ran, counts_on(start), allowance)
         failed = [old for old in olds.tests if old.then != "passed" and _is_judged(old)]
         if ran.counts is None and olds.state == "not loaded":
-            failed = [OldTest(ran.command, "passed", "red", said=olds.note)]
+            failed = [OldTest(ran.command, "passed", "red", message=olds.note)]
         if any(old.name not in found for old in failed):
             then = trials.since(start, trials.base)
             on_base = _run(then, ran, then.of_base(ran), allowance)
@@ -168,15 +168,15 @@ class _Reading:
         if (then, now) == ("passed", "passed") and not touched:
             return None
         path = self._path(own_name(name))
-        message, body = self._said(name) if then == "failed" else ("", "")
+        message, body = self._failure_message(name) if then == "failed" else ("", "")
         how: Then = "passed" if then == "passed" else "load"
         if then == "failed":
             # A test's own assertion is not its helper's.
             others = {held: helper for held, helper in self._helpers.items() if held != path}
             how = how_it_failed(message, body, others)
-        return OldTest(name, now or "absent", how, path, said_of(message, own_name(name)))
+        return OldTest(name, now or "absent", how, path, message_of(message, own_name(name)))
 
-    def _said(self, name: str) -> tuple[str, str]:
+    def _failure_message(self, name: str) -> tuple[str, str]:
         reported = (self._report[case] for case in self._report if case.partition("[")[0] == name)
         found = next(reported, None)
         if found is not None:

@@ -121,9 +121,9 @@ class Exhibits:
         """The measured numbers that the phase states."""
         return self.measured.numbers
 
-    def measure(self, said: Sequence[str]) -> None:
+    def measure(self, verifier_lines: Sequence[str]) -> None:
         """Measure the numbers, with the verifier's claims about them."""
-        self.measured = measure(self._record, self._phase, self._attempt, self.evidence, said)
+        self.measured = measure(self._record, self._phase, self._attempt, self.evidence, verifier_lines)
 
     def accepted(self, intent: str) -> dict[int, Waiver]:
         """Return the items that a verifier fails for a number that a user has agreed to."""

@@ -45,8 +45,8 @@ class Remote(Struct, frozen=True, kw_only=True):
     def tip(self, branch: str) -> str | None:
         """Return the remote tip of a branch, or None if it does not exist."""
         ref = check_branch(branch)
-        said = self._run("read", "ls-remote", "--quiet", "--", self.url, ref)
-        for line in said.splitlines():
+        output = self._run("read", "ls-remote", "--quiet", "--", self.url, ref)
+        for line in output.splitlines():
             commit, _, name = line.partition("\t")
             if name == ref:
                 return check_oid(commit)
@@ -73,8 +73,8 @@ class Remote(Struct, frozen=True, kw_only=True):
 
     def listed(self, *patterns: str) -> dict[str, str]:
         """Return the remote refs that match patterns: name to object."""
-        said = self._run("read", "ls-remote", "--quiet", "--refs", "--", self.url, *patterns)
-        return {ref: at for at, _, ref in (line.partition("\t") for line in said.splitlines())}
+        output = self._run("read", "ls-remote", "--quiet", "--refs", "--", self.url, *patterns)
+        return {ref: at for at, _, ref in (line.partition("\t") for line in output.splitlines())}
 
     def fetch_refs(self, refs: Mapping[str, str]) -> None:
         """Fetch remote refs, each to a ref here, which it replaces."""
@@ -128,7 +128,7 @@ class Remote(Struct, frozen=True, kw_only=True):
 
     def _run(self, doing: str, *argv: str) -> str:
         try:
-            return self._git().said(*argv).line
+            return self._git().run(*argv).line
         except GitFailed as error:
             if _PASSING.search(error.why):
                 raise ForgeBusy(
@@ -146,7 +146,7 @@ class Remote(Struct, frozen=True, kw_only=True):
         # The user's own command, or the repository's once the user has agreed to it.
         own = self.repository.programs
         ssh = dict(own.named if own.is_agreed else ()).get("core.sshcommand", "") or (
-            user.said("config", "--global", "--get", "core.sshCommand", allowed=(0, 1)).line
+            user.run("config", "--global", "--get", "core.sshCommand", allowed=(0, 1)).line
         )
         given = {"GIT_SSH_COMMAND": ssh or "ssh -oBatchMode=yes", **self.environment}
         # Unencrypted HTTP only to this machine.

@@ -64,14 +64,14 @@ class Answer(Struct, frozen=True, kw_only=True):
     def message(self) -> str:
         """GitHub's own error message."""
         try:
-            said = json.loads(self.text)
+            body = json.loads(self.text)
         except ValueError:
             return self.text.strip()[:_ERROR_CHARS] or f"HTTP {self.status}"
-        if not isinstance(said, dict):
+        if not isinstance(body, dict):
             return f"HTTP {self.status}"
-        errors = [error for error in said.get("errors") or [] if isinstance(error, dict)]
+        errors = [error for error in body.get("errors") or [] if isinstance(error, dict)]
         more = [str(error.get("message") or f"{error.get('field')}: {error.get('code')}") for error in errors]
-        return "; ".join([str(said.get("message") or f"HTTP {self.status}"), *more])[:_ERROR_CHARS]
+        return "; ".join([str(body.get("message") or f"HTTP {self.status}"), *more])[:_ERROR_CHARS]
 
 
 class Gh(Struct, frozen=True, kw_only=True):
@@ -111,11 +111,11 @@ class Gh(Struct, frozen=True, kw_only=True):
 
     def require_login(self) -> None:
         """Raise `ForgeFailed` if gh has no login for the host. Uses no network and reads no token."""
-        code, _, err = self._run("auth", "token", "--hostname", self.host, said=subprocess.DEVNULL)
+        code, _, err = self._run("auth", "token", "--hostname", self.host, stdout=subprocess.DEVNULL)
         if code:
             raise self._signed_out(f"gh said: {err[:_ERROR_CHARS] or 'nothing'}")
 
-    def _run(self, *argv: str, stdin: bytes = b"", said: int = subprocess.PIPE) -> tuple[int, bytes, str]:
+    def _run(self, *argv: str, stdin: bytes = b"", stdout: int = subprocess.PIPE) -> tuple[int, bytes, str]:
         program = shutil.which("gh", path=self.environment.get("PATH"))
         if program is None:
             raise ForgeFailed(
@@ -129,7 +129,7 @@ class Gh(Struct, frozen=True, kw_only=True):
                 cwd="/",
                 env=self._environment(),
                 input=stdin,
-                stdout=said,
+                stdout=stdout,
                 stderr=subprocess.PIPE,
                 timeout=_TIMEOUT_S,
                 check=False,

@@ -249,14 +249,14 @@ def place_of(url: str) -> Place | None:
 def open_forge(repository: Repository, environ: Mapping[str, str], *, remote: str = "origin") -> GitHub:
     """Open the forge of a remote; sends no request yet."""
     git = replace(repository.git, as_user=True)
-    said = git.said("remote", "get-url", "--push", "--", remote, allowed=(0, 2, 128))
-    if said.code:
+    result = git.run("remote", "get-url", "--push", "--", remote, allowed=(0, 2, 128))
+    if result.code:
         raise ForgeFailed(
             f"this repository has no remote {remote}",
             why="A pull request is opened where the remote is.",
             next_step=f"git remote add {remote} ADDRESS, or land by cherry-pick.",
         )
-    place = place_of(said.line)
+    place = place_of(result.line)
     if place is None:
         raise ForgeFailed(
             f"remote {remote} leads to no forge",
@@ -269,7 +269,7 @@ def open_forge(repository: Repository, environ: Mapping[str, str], *, remote: st
     given = {name: environ[name] for name in FORGE_VARIABLES if name in environ}
     return GitHub(
         repository=repository,
-        url=said.line,
+        url=result.line,
         environment=given,
         gh=Gh(host=place.host, environment=given),
         owner=place.owner,

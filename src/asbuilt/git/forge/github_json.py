@@ -110,11 +110,11 @@ def read_checks(runs: Iterable[Any], statuses: Iterable[Any], logs: Mapping[int,
             pending.append(name)
     for status in statuses:
         seen += 1
-        name, said = member(status, "context", str), member(status, "state", str)
-        if said in ("failure", "error"):
+        name, outcome = member(status, "context", str), member(status, "state", str)
+        if outcome in ("failure", "error"):
             failing.append(name)
-            words.append(f"{name}: {status.get('description') or said}")
-        elif said != "success":
+            words.append(f"{name}: {status.get('description') or outcome}")
+        elif outcome != "success":
             pending.append(name)
     state: CheckState = "red" if failing else "pending" if pending else "green" if seen else "none"
     return Checks(state=state, failing=tuple(failing), pending=tuple(pending), excerpt="\n\n".join(words))

@@ -162,13 +162,13 @@ def add_files(
     files = edit.files
     with quiet(repository) as git:
         modes = {path: mode for path, (mode, _) in entries(repository.git, candidate.tip).items()}
-        git.said("read-tree", candidate.tip)
+        git.run("read-tree", candidate.tip)
         lines = []
         for path, data in files.items():
             blob = git.line("hash-object", "-w", "--no-filters", "--stdin", stdin=data)
             mode = modes.get(os.fsencode(path), b"100644")
             lines.append(mode + b" " + blob.encode("ascii") + b"\t" + os.fsencode(path) + b"\0")
-        git.said("update-index", "--add", "-z", "--index-info", stdin=b"".join(lines))
+        git.run("update-index", "--add", "-z", "--index-info", stdin=b"".join(lines))
         tree = git.line("write-tree")
     if tree == tree_of(repository.git, candidate.tip):
         return candidate
@@ -231,12 +231,12 @@ def _merged(repository: Repository, git: Git, *, base: str, ours: str, theirs: s
 def _merge(git: Git, *, base: str, ours: str, theirs: str) -> tuple[str, tuple[str, ...] | None]:
     """Return the tree of a merge and the paths that conflict; None if it has no conflict."""
     root = _bare(git, base)
-    said = git.said(
+    result = git.run(
         "merge-tree", "--write-tree", "-z", "--name-only", "--no-messages",
         _bare(git, ours, root), _bare(git, theirs, root), allowed=(0, 1),
     )  # fmt: skip
-    tree, *paths = said.fields
-    return tree.decode("ascii"), tuple(os.fsdecode(path) for path in paths if path) if said.code else None
+    tree, *paths = result.fields
+    return tree.decode("ascii"), tuple(os.fsdecode(path) for path in paths if path) if result.code else None
 
 
 def _bare(git: Git, commit: str, *parents: str) -> str:

@@ -192,7 +192,7 @@ def _on_disk(repository: Repository, checkout: Checkout, paths: list[bytes]) -> 
         else:
             found[path] = (LINK_TO_REPOSITORY, "")
     given = b"".join(_quoted(path) + b"\n" for path in plain)
-    names = checkout.git.said("hash-object", "--stdin-paths", stdin=given).line.split()
+    names = checkout.git.run("hash-object", "--stdin-paths", stdin=given).line.split()
     found |= {path: (mode, name) for (path, mode), name in zip(plain.items(), names, strict=True)}
     return found
 
@@ -213,7 +213,7 @@ def _is_cut_short(checkout: Checkout, move: _Move, path: bytes) -> bool:
     place = _place(checkout, path)
     if path not in move.new or not place.is_file() or place.is_symlink():
         return False
-    whole = checkout.git.said("cat-file", "--filters", b"--path=" + path, move.new[path][1]).out
+    whole = checkout.git.run("cat-file", "--filters", b"--path=" + path, move.new[path][1]).out
     return whole.startswith(place.read_bytes())
 
 
@@ -224,15 +224,15 @@ def _write_out(checkout: Checkout, paths: list[bytes], wanted: Mapping[bytes, En
     with tempfile.TemporaryDirectory(prefix="asbuilt-git-") as made:
         git = replace(checkout.git, index=Path(made, "index"))
         lines = [_index_line(path, wanted[path]) for path in paths]
-        git.said("update-index", "-z", "--index-info", stdin=b"".join(lines))
+        git.run("update-index", "-z", "--index-info", stdin=b"".join(lines))
         given = b"".join(path + b"\0" for path in paths)
-        git.said("checkout-index", "--force", "--quiet", "-z", "--stdin", stdin=given)
+        git.run("checkout-index", "--force", "--quiet", "-z", "--stdin", stdin=given)
 
 
 def _restore_index(repository: Repository, checkout: Checkout, move: _Move) -> None:
     """Reset index entries that are at the new commit; entries that the user staged since stay."""
     staged: dict[bytes, Entry] = {}
-    for field in checkout.git.said("ls-files", "-z", "--stage").fields:
+    for field in checkout.git.run("ls-files", "-z", "--stage").fields:
         facts, path = field.split(b"\t", 1)
         mode, name, _ = facts.split(b" ")
         staged[path] = (mode, name.decode("ascii"))
@@ -243,8 +243,8 @@ def _restore_index(repository: Repository, checkout: Checkout, move: _Move) -> N
         if staged.get(path) == move.new.get(path) != move.head.get(path)
     ]
     if lines:
-        checkout.git.said("update-index", "-z", "--index-info", stdin=b"".join(lines))
-    checkout.git.said("update-index", "-q", "--refresh", allowed=(0, 1))
+        checkout.git.run("update-index", "-z", "--index-info", stdin=b"".join(lines))
+    checkout.git.run("update-index", "-q", "--refresh", allowed=(0, 1))
 
 
 def _index_line(path: bytes, entry: Entry) -> bytes:

@@ -162,8 +162,8 @@ def land(
             if held is None or not is_locked(held):
                 hold()
                 with recorded(repository, lock_of(ready.ref), "HEAD.lock"):
-                    said = _push(repository, ready, held, hooks, descriptor)
-                outcome = _judged(repository, ready, held, said)
+                    output = _push(repository, ready, held, hooks, descriptor)
+                outcome = _judged(repository, ready, held, output)
                 # A program that git started may have been killed, so try again; a real obstacle fails
                 # again.
                 is_chance = is_first and isinstance(outcome, Refused) and outcome.kind == "git"
@@ -210,16 +210,16 @@ def _push(repository: Repository, intent: Intent, held: Checkout | None, hooks: 
         ASBUILT_NEW=intent.new,
         ASBUILT_CHECKOUT=os.path.realpath(held.git_dir) if held else "",
     )
-    said = git.said(
+    result = git.run(
         "push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed", "--recurse-submodules=no",
         f"--force-with-lease={intent.ref}:{intent.old}", f"--receive-pack={receive}", "--",
         ".", f"{intent.new}:{intent.ref}", allowed=(0, 1, 128),
     )  # fmt: skip
-    return f"{said.err}\n{said.line}".strip()
+    return f"{result.err}\n{result.line}".strip()
 
 
 def _judged(
-    repository: Repository, intent: Intent, held: Checkout | None, said: str
+    repository: Repository, intent: Intent, held: Checkout | None, output: str
 ) -> Landed | TipMoved | Refused | None:
     """Determine the result from the ref; None means that another try is worthwhile."""
     found = tip(repository, intent.ref)
@@ -229,10 +229,10 @@ def _judged(
         return Landed(ref=intent.ref, new=intent.new, checkout=str(held.path) if held else None)
     if found != intent.old:
         return TipMoved(ref=intent.ref, expected=intent.old, found=found)
-    if "asbuilt: " in said:
+    if "asbuilt: " in output:
         return None
     again = _look(repository, held, intent.ref, intent.old, intent.new) if held else None
-    what, why = f"git did not move {_short(intent.ref)}", f"git said: {said[:2000]}. Nothing moved."
+    what, why = f"git did not move {_short(intent.ref)}", f"git said: {output[:2000]}. Nothing moved."
     return again or _refused("git", what, why, "Fix what git reports")
 
 

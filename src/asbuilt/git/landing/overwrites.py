@@ -65,11 +65,9 @@ def overlapping(checkout: Checkout, paths: Paths, old: str) -> tuple[str, ...]:
             return ()
         shutil.copy2(checkout.git_dir / "index", copy)
         git = replace(checkout.git, index=copy)
-        git.said("update-index", "-q", "--refresh", allowed=(0, 1))
-        dirty = set(git.said("diff-files", "-z", "--name-only", "--ignore-submodules=all").fields)
-        dirty |= set(
-            git.said("diff-index", "--cached", "-z", "--name-only", "--no-renames", old, "--").fields
-        )
+        git.run("update-index", "-q", "--refresh", allowed=(0, 1))
+        dirty = set(git.run("diff-files", "-z", "--name-only", "--ignore-submodules=all").fields)
+        dirty |= set(git.run("diff-index", "--cached", "-z", "--name-only", "--no-renames", old, "--").fields)
     return tuple(sorted(os.fsdecode(path) for path in dirty & (paths.present | paths.added)))
 
 
@@ -78,7 +76,7 @@ def filtered(checkout: Checkout, paths: Paths, drivers: frozenset[str]) -> tuple
     if not drivers:
         return ()
     given = b"".join(path + b"\0" for path in sorted(paths.changed | paths.added))
-    fields = checkout.git.said("check-attr", "-z", "--stdin", "filter", stdin=given).fields
+    fields = checkout.git.run("check-attr", "-z", "--stdin", "filter", stdin=given).fields
     found = {os.fsdecode(value) for value in fields[2::3]} & drivers
     return tuple(f"filter.{name}" for name in sorted(found))
 
@@ -86,10 +84,10 @@ def filtered(checkout: Checkout, paths: Paths, drivers: frozenset[str]) -> tuple
 def lines_at_stake(checkout: Checkout, path: str, old: str) -> int:
     """Count the user's lines that a landing over a path would lose."""
     git = checkout.git.with_environment(GIT_LITERAL_PATHSPECS="1")
-    said = git.said(
+    result = git.run(
         "diff", "--no-ext-diff", "--no-textconv", "--numstat", "-z", "--no-renames", old, "--", path
     )
-    counts = [field.split(b"\t", 1)[0] for field in said.fields if b"\t" in field]
+    counts = [field.split(b"\t", 1)[0] for field in result.fields if b"\t" in field]
     return sum(int(count) for count in counts if count.isdigit())
 
 

@@ -91,7 +91,7 @@ def lend(
         shutil.copyfile(index, folder / "index")
     else:
         place = Git(git_dir=folder, index=folder / "index", objects=repository.common / "objects")
-        place.said("read-tree", "--reset", tree)
+        place.run("read-tree", "--reset", tree)
     note.write_bytes(wanted)
 
 
@@ -172,11 +172,11 @@ def _submodules(
     if not links or b".gitmodules" not in found:
         return
     wanted = r"^submodule\..*\.path$"
-    said = repository.git.said(
+    result = repository.git.run(
         "config", "--blob", f"{tree}:.gitmodules", "-z", "--get-regexp", wanted, allowed=(0, 1)
     )
     names = {}
-    for field in said.fields:
+    for field in result.fields:
         key, _, path = field.partition(b"\n")
         names[path] = os.fsdecode(key.removeprefix(b"submodule.").removesuffix(b".path"))
     for path, commit in links.items():
@@ -195,7 +195,7 @@ def _large_files(
     rules = [name for path, (_, name) in found.items() if path.rpartition(b"/")[2] == b".gitattributes"]
     if not any(b"filter=lfs" in read_object(repository.git, name, "blob") for name in rules):
         return
-    output = repository.git.said("grep", "-z", "-l", "-I", "-F", "-e", _POINTER, tree, "--", allowed=(0, 1))
+    output = repository.git.run("grep", "-z", "-l", "-I", "-F", "-e", _POINTER, tree, "--", allowed=(0, 1))
     for field in output.fields:
         path = field.partition(b":")[2]
         match = _OID.search(read_object(repository.git, found[path][1], "blob")[:1_000])

@@ -49,7 +49,7 @@ def clean_checkout(repository: Repository, tree: str, at: Path, *, index: Path |
             there = [path for path in wanted if os.path.lexists(_place(at, path))]
             _write(repository, git, at, tree, wanted, there)
         else:
-            git.said("read-tree", "--reset", "-u", tree)
+            git.run("read-tree", "--reset", "-u", tree)
         _make_modules(at, wanted)
 
 
@@ -94,8 +94,8 @@ def fill(repository: Repository, folder: Path, commit: str, *, index: Path, held
                 place.rmdir()
         if not _write(repository, git, folder, commit, wanted, seen.files):
             if not index.is_file():
-                git.said("read-tree", "--reset", commit)
-            git.said("update-index", "-q", "--refresh", allowed=(0, 1))
+                git.run("read-tree", "--reset", commit)
+            git.run("update-index", "-q", "--refresh", allowed=(0, 1))
         _make_modules(folder, wanted)
 
 
@@ -106,14 +106,14 @@ def _write(
     same = matching(at, wanted, there, file_mode=repository.file_mode)
     if not same:
         # One git writes all files and the index; `--reset` makes way for them.
-        git.said("read-tree", "--reset", "-u", tree)
+        git.run("read-tree", "--reset", "-u", tree)
         return True
     differs = [path for path, (mode, _) in wanted.items() if path not in same and mode != LINK_TO_REPOSITORY]
     if differs:
         given = b"".join(path + b"\0" for path in differs)
-        git.said("read-tree", "--reset", tree)
+        git.run("read-tree", "--reset", tree)
         # With `--force`, a link or file gives way to a folder, and a folder to a file.
-        git.said("checkout-index", "--force", "--quiet", "--index", "-z", "--stdin", stdin=given)
+        git.run("checkout-index", "--force", "--quiet", "--index", "-z", "--stdin", stdin=given)
     return False
 
 

@@ -51,8 +51,8 @@ def under_way(repository: Repository) -> dict[str, str]:
     """
     root = repository.root
     git = replace(repository.git, git_dir=repository.git_dir, work_tree=root)
-    changed = git.said("diff-files", "-z", "--name-only", "--ignore-submodules=all").fields
-    new = git.said("ls-files", "-z", "--others", "--exclude-standard").fields
+    changed = git.run("diff-files", "-z", "--name-only", "--ignore-submodules=all").fields
+    new = git.run("ls-files", "-z", "--others", "--exclude-standard").fields
     found = {"HEAD": git.line("rev-parse", "--verify", "HEAD")}
     differing = {*changed, *new}
     for name in map(os.fsdecode, differing if len(differing) <= _FILES else ()):
@@ -64,8 +64,10 @@ def _settings(repository: Repository, file: Path) -> dict[str, str]:
     if not file.is_file():
         return {}
     found: dict[str, str] = {}
-    said = repository.git.said("config", "--file", str(file), "--no-includes", "--list", "-z", allowed=(0, 1))
-    for field in said.fields:
+    result = repository.git.run(
+        "config", "--file", str(file), "--no-includes", "--list", "-z", allowed=(0, 1)
+    )
+    for field in result.fields:
         name, _, value = field.decode("utf-8", "replace").partition("\n")
         if not name.startswith(_PERSONS):
             key = f"git config {name}"

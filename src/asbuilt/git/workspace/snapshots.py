@@ -67,12 +67,12 @@ def with_path_of(repository: Repository, tree: str, base: str, path: str) -> str
     if found == ({} if wanted is None else {name: wanted}):
         return tree
     with quiet(repository) as git:
-        git.said("read-tree", tree)
+        git.run("read-tree", tree)
         lines = [b"0 " + repository.nothing.encode("ascii") + b"\t" + data for data in found]
         if wanted is not None:
             lines.append(wanted[0] + b" " + wanted[1].encode("ascii") + b"\t" + name)
         # `--replace` also removes a file that took the place of a parent folder.
-        git.said("update-index", "--add", "--replace", "-z", "--index-info", stdin=_joined(lines))
+        git.run("update-index", "--add", "--replace", "-z", "--index-info", stdin=_joined(lines))
         return git.line("write-tree")
 
 
@@ -107,8 +107,8 @@ def is_at(repository: Repository, folder: Path, tree: str) -> bool:
         if not changed:
             return True
         # Files of a name that git does not store, such as a link named `.gitmodules`, do not count.
-        git.said("update-index", "--add", "--info-only", "-z", "--stdin", stdin=_joined(changed))
-        return not git.said("ls-files", "-z").out
+        git.run("update-index", "--add", "--info-only", "-z", "--stdin", stdin=_joined(changed))
+        return not git.run("ls-files", "-z").out
 
 
 def write_tree_of(
@@ -121,10 +121,10 @@ def write_tree_of(
         _refuse_what_is_too_large(folder, seen, changed)
         tree = tree_of(repository.git, base)
         if changed or gone:
-            git.said("read-tree", "--reset", tree)
+            git.run("read-tree", "--reset", tree)
             if gone:
-                git.said("update-index", "--force-remove", "-z", "--stdin", stdin=_joined(gone))
-            git.said("update-index", "--add", "--replace", "-z", "--stdin", stdin=_joined(changed))
+                git.run("update-index", "--force-remove", "-z", "--stdin", stdin=_joined(gone))
+            git.run("update-index", "--add", "--replace", "-z", "--stdin", stdin=_joined(changed))
             tree = git.line("write-tree")
     stored = entries(repository.git, tree)
     left_out = [(os.fsdecode(path), size) for path, size in seen.files.items() if path not in stored]

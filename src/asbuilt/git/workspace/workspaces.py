@@ -215,7 +215,7 @@ def _add(repository: Repository, path: Path, commit: str, reason: str, held: int
     if repository.ref_format == "files":
         return _register(repository, path, commit, reason)
     words = ("worktree", "add", "--quiet", "--no-checkout", "--detach", "--lock", "--reason", reason)
-    replace(repository.git, descriptors=(held,)).said(*words, "--", str(path), commit)
+    replace(repository.git, descriptors=(held,)).run(*words, "--", str(path), commit)
     git_dir = _registered_at(repository, path)
     if git_dir is None:
         raise GitFailed(
@@ -260,7 +260,7 @@ def _finish(
     is_on_branch = (workspace.git_dir / "HEAD").read_bytes().startswith(b"ref:")
     if head_at(repository, workspace.git_dir) != check_oid(commit) or is_on_branch:
         own = Git(git_dir=workspace.git_dir, descriptors=(held,))
-        own.said("update-ref", "--no-deref", "HEAD", commit)
+        own.run("update-ref", "--no-deref", "HEAD", commit)
     fill(repository, workspace.path, files_of or commit, index=workspace.git_dir / "index", held=held)
     with ready.open("w", encoding="ascii") as file:
         file.write(commit + "\n")
@@ -319,7 +319,7 @@ def _is_at(repository: Repository, workspace: Workspace, tree: str) -> bool:
 def _is_untouched(repository: Repository, workspace: Workspace) -> bool:
     """Return whether a workspace is as created: its files are its commit's, and a ref contains the commit."""
     head = head_of(repository, workspace)
-    named = repository.git.said("for-each-ref", "--count=1", "--format=%(refname)", f"--contains={head}")
+    named = repository.git.run("for-each-ref", "--count=1", "--format=%(refname)", f"--contains={head}")
     return bool(named.line) and _is_at(repository, workspace, tree_of(repository.git, head))
 
 

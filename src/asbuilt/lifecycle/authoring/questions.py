@@ -101,8 +101,8 @@ def answer_to(question: str, answer: str, note: str) -> str:
     ask, named = question.partition("\n")[0], options_of(question)
     if answer == "no":
         return f"{ask}\nLeave it open: name it under Open Questions." + (f" {note}" if note else "")
-    said = named.get(note.strip().casefold(), note.strip()) or next(iter(named.values()), "yes")
-    return f"{ask}\n{said}"
+    chosen = named.get(note.strip().casefold(), note.strip()) or next(iter(named.values()), "yes")
+    return f"{ask}\n{chosen}"
 
 
 def _question_rows(output: str) -> list[Any] | None:

@@ -139,7 +139,7 @@ def _question(standing: Standing, phases: Collection[str]) -> str:
     finding, anchor = standing.finding, standing.finding.anchor
     where = anchor.file or (f"phase {anchor.phase}" if anchor.phase in phases else anchor.phase or "the plan")
     item = f", “{anchor.item}”" if anchor.item else ""
-    others = "".join(f" Also: {said}" for said in standing.said if said != finding.text)
+    others = "".join(f" Also: {wording}" for wording in standing.wordings if wording != finding.text)
     return " ".join(f"{standing.id} ({finding.principle}, {where}{item}): {finding.text}{others}".split())
 
 
@@ -159,7 +159,7 @@ class Standing(NamedTuple):
     """`F3`, numbered in the order of discovery."""
     finding: Finding
     """At its highest level, with its position in the newest revision and all evidence."""
-    said: tuple[str, ...]
+    wordings: tuple[str, ...]
     raised: tuple[int, ...]
     state: State
     by: tuple[Citation, ...] = ()

@@ -77,9 +77,9 @@ class Outline:
         """List the pieces of a phase or section."""
         return self._phases.get(phase, ())
 
-    def settled(self, piece: Piece, said: str) -> Piece:
+    def settled(self, piece: Piece, text: str) -> Piece:
         """Return the piece that a finding describes if it cites a whole phase or a neighbouring line."""
-        spoken = words(said)
+        spoken = words(text)
         near = [neighbour for neighbour in self.of(piece.phase) if not neighbour.is_heading]
         scored = sorted(
             ((self._weight(neighbour, spoken), -neighbour.line, neighbour) for neighbour in near),

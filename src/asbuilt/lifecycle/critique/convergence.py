@@ -222,33 +222,33 @@ def _likeness(standing: Standing, finding: Finding, *, is_new: bool) -> int:
     is_kind = standing.finding.kind is finding.kind
     is_kin = is_kind or (is_new and _FAMILY[standing.finding.kind] == _FAMILY[finding.kind])
     if (before.phase, before.item) == (here.phase, here.item):
-        is_alike = is_new and any(alike(said, finding.text) >= _ALIKE for said in standing.said)
+        is_alike = is_new and any(alike(wording, finding.text) >= _ALIKE for wording in standing.wordings)
         return 4 if is_kind else 3 if is_kin or is_alike else 0
     if not is_new or not is_kin or before.phase != here.phase:
         return 0
-    said = " ".join(standing.said)
+    wording = " ".join(standing.wordings)
     is_meant = _shared(finding.text, before.item) > _shared(finding.text, here.item)
-    was_meant = _shared(said, here.item) > _shared(said, before.item)
+    was_meant = _shared(wording, here.item) > _shared(wording, before.item)
     return 2 if is_meant or was_meant else 0
 
 
-def _shared(said: str, item: str) -> int:
-    return len(words(said) & words(item))
+def _shared(text: str, item: str) -> int:
+    return len(words(text) & words(item))
 
 
 def _merged(standing: Standing, finding: Finding, number: int, *, is_bar: bool) -> Standing:
     """Merge a repeated finding: the higher level wins, and all wordings and evidence are kept."""
     known = standing.finding
-    said = finding if finding.level > known.level else known
+    stricter = finding if finding.level > known.level else known
     return standing._replace(
-        finding=said._replace(
+        finding=stricter._replace(
             # The position of an item is more precise than that of a phase.
             anchor=finding.anchor if finding.anchor.item or not known.anchor.item else known.anchor,
             kind=known.kind,
             evidence=tuple(dict.fromkeys((*known.evidence, *finding.evidence))),
             check=finding.check or known.check,
         ),
-        said=tuple(dict.fromkeys((*standing.said, finding.text))),
+        wordings=tuple(dict.fromkeys((*standing.wordings, finding.text))),
         raised=tuple(dict.fromkeys((*standing.raised, number))),
         state=State.OPEN if is_bar or standing.state is State.OPEN else State.LATE,
         by=(),

@@ -265,7 +265,7 @@ class _Reading:
             return None
         return Finding(principle, anchor, Kind(kind), Level[level.upper()], text, cited, check)
 
-    def _anchor(self, at: object, said: str, what: str) -> Anchor | None:
+    def _anchor(self, at: object, text: str, what: str) -> Anchor | None:
         match at:
             case {"line": int(line), **rest} if not rest and not isinstance(line, bool):
                 piece = self.outline.at(line) if 1 <= line <= len(self.outline.lines) else None
@@ -277,9 +277,9 @@ class _Reading:
                         '{"line": 24}',
                     )
                     return None
-                return self.outline.settled(piece, said).anchor
+                return self.outline.settled(piece, text).anchor
             case {"phase": str(phase), **rest} if set(rest) <= {"quote"}:
-                return self._quoted(phase, rest.get("quote"), said, what)
+                return self._quoted(phase, rest.get("quote"), text, what)
             case {"file": str(path), **rest} if (
                 set(rest) <= {"line"} and path.removeprefix("./") in self.files
             ):
@@ -291,14 +291,14 @@ class _Reading:
                 )
                 return None
 
-    def _quoted(self, phase: str, quote: object, said: str, what: str) -> Anchor | None:
+    def _quoted(self, phase: str, quote: object, text: str, what: str) -> Anchor | None:
         inside = self.outline.of(phase)
         if not inside:
             known = ", ".join(dict.fromkeys(piece.phase for piece in self.outline.pieces if piece.phase))
             self.refuse(f"the phase of {what}", phase, f"one of {known}", '"at": {"phase": "2"}')
             return None
         if quote is None:
-            return self.outline.settled(inside[0], said).anchor
+            return self.outline.settled(inside[0], text).anchor
         found = self.outline.quoted(phase, str(quote))
         if found is None:
             self.refuse(

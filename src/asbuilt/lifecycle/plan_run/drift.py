@@ -33,9 +33,9 @@ def correcting(facts: PlanFacts, phase: PhaseFacts, *, may_fix: bool) -> Move | 
         wanted = DriftKey(intent=str(phase.intent), item=question.item, actual=question.actual)
         key = wanted.of(facts.run)
         agreed = {
-            str(said)
-            for said, answer in facts.answers(DriftKey).items()
-            if (said.intent, said.item, answer) == (wanted.intent, wanted.item, "yes")
+            str(drift_key)
+            for drift_key, answer in facts.answers(DriftKey).items()
+            if (drift_key.intent, drift_key.item, answer) == (wanted.intent, wanted.item, "yes")
         }
         if agreed - {key}:
             return _stopped(phase, f"{question.words.splitlines()[0]}; you accepted another number before")

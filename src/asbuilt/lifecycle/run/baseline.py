@@ -79,7 +79,7 @@ def held(facts: RunFacts) -> moves.Move | None:
 
 def _agreement(facts: ProvingFacts, tests: Resolved) -> moves.Move | None:
     """Ask the user to agree to tests that no setting names; an unattended run stops and names the setting."""
-    if isinstance(tests, NoTests) and facts.builds and facts.auto and not (tests.said or facts.checked):
+    if isinstance(tests, NoTests) and facts.builds and facts.auto and not (tests.is_stated or facts.checked):
         return moves.End("failed", "no tests were found, and not every phase has checks of its own.", _NONE)
     key = proposal(tests)
     if key is None or facts.tests_agreed:

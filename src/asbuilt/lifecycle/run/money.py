@@ -99,12 +99,12 @@ class Caps(NamedTuple):
     @property
     def words(self) -> str:
         """Format for a sentence."""
-        said = [
+        limits = [
             "" if self.usd is None else f"${self.usd:.2f} (API prices)",
             "" if self.tokens is None else f"{self.tokens:,} tokens",
             "" if self.hours is None else _hours(self.hours),
         ]
-        return ", ".join(filter(None, said))
+        return ", ".join(filter(None, limits))
 
 
 def _hours(many: float) -> str:

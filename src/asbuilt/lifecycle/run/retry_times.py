@@ -12,11 +12,11 @@ _OVERLOADS_S: Final = (60, 300, 900, 1800, 3600)
 """The agent has already retried several times before it reports an overload."""
 
 
-def reopens_at(said: str | None, now: str) -> str:
+def reopens_at(stated: str | None, now: str) -> str:
     """Return when a usage limit is tried again: as reported, else after 15 minutes; if past, after 1."""
     here = moment(now)
     try:
-        opens = moment(said or "")
+        opens = moment(stated or "")
     except (ValueError, OverflowError):
         return written(here + _UNKNOWN)
     return written(opens if opens > here else here + _PASSED)

@@ -32,7 +32,7 @@ WAITS_ON: Final = (
     DraftWritten,
 )
 """Events that leave a waiting run waiting."""
-_SAID: Final = (ApprovalAnswered, PlanApproved, runs.ResumeAsked, runs.RunHastened, runs.StopAsked)
+_USER_ACTIONS: Final = (ApprovalAnswered, PlanApproved, runs.ResumeAsked, runs.RunHastened, runs.StopAsked)
 """Events by users that make a waiting run due at once."""
 _FIRST: Final = (PhaseBegun, AttemptBegun, VerifierBegun, TogetherJudging, PullSeen, runs.RunTakenOver)
 """Events written before the work that they name: until then the run has waited."""
@@ -67,7 +67,7 @@ class WorkTime(Struct):
         if is_revised or isinstance(event, WAITS_ON):
             return
         due_at = min(at, self.due_at or at)
-        if isinstance(event, _SAID):
+        if isinstance(event, _USER_ACTIONS):
             self.due_at = due_at
         else:
             self.works_since = at if isinstance(event, _FIRST) else due_at

@@ -37,7 +37,7 @@ _ARTIFACT: Final = re.compile(r"^<artifact>[ \t]*$\n(.*)^</artifact>[ \t]*$", re
 _HOURS: Final = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*(?:h\b|hours?\b)", re.IGNORECASE)
 _LEAST: Final = 200
 """Minimum number of characters of a report."""
-_SAID: Final = 300
+_TEXT_CHARS: Final = 300
 
 
 class Finished(NamedTuple):
@@ -60,12 +60,12 @@ class Unfinished(NamedTuple):
     """In one word, for searches."""
 
 
-def read_result(said: str, *, operation: str, path: str) -> Finished | Unfinished:
+def read_result(output: str, *, operation: str, path: str) -> Finished | Unfinished:
     """Judge a submission for an operation whose artifact belongs at `path`."""
-    said = said.encode("utf-8", "replace").decode()
-    found, text = _RESULT.findall(said), _artifact(said)
+    output = output.encode("utf-8", "replace").decode()
+    found, text = _RESULT.findall(output), _artifact(output)
     if not found:
-        what = "nothing was handed in" if not said.strip() else "it handed in no record of its result"
+        what = "nothing was handed in" if not output.strip() else "it handed in no record of its result"
         return Unfinished("failed", what, "result_missing")
     record = _record(found[-1])
     if isinstance(record, str):
@@ -80,7 +80,7 @@ def read_result(said: str, *, operation: str, path: str) -> Finished | Unfinishe
     lacking = _lacking(text, operation)
     if lacking:
         return Unfinished("failed", f"it says {record['status']}, but {lacking}", "artifact_missing")
-    summary = " ".join(str(named["summary"]).split())[:_SAID]
+    summary = " ".join(str(named["summary"]).split())[:_TEXT_CHARS]
     return _finished(text, Artifact(operation, path, summary))
 
 
@@ -89,7 +89,9 @@ def read_written(text: str, *, operation: str, path: str) -> Finished | Unfinish
     lacking = _lacking(text, operation)
     if lacking:
         return Unfinished("failed", f"the given text cannot be used: {lacking}", "artifact_missing")
-    return _finished(text, Artifact(operation, path, " ".join(read(encode(text)).title.split())[:_SAID]))
+    return _finished(
+        text, Artifact(operation, path, " ".join(read(encode(text)).title.split())[:_TEXT_CHARS])
+    )
 
 
 def settled(task: Task, order: TaskOrder, artifact: Artifact) -> Changes:
@@ -136,7 +138,7 @@ def _short(record: dict[str, Any], text: str) -> Unfinished:
     status = record["status"] if record["status"] in ("partial", "blocked") else "failed"
     errors = (error.get("message") if isinstance(error, dict) else error for error in record["errors"])
     reason = "; ".join(" ".join(str(error).split()) for error in errors) or f"it says {record['status']}"
-    return Unfinished(status, reason[:_SAID] + progress_in(text, record), f"agent_{status}")
+    return Unfinished(status, reason[:_TEXT_CHARS] + progress_in(text, record), f"agent_{status}")
 
 
 def progress_in(text: str, record: dict[str, Any] | None = None) -> str:
@@ -149,13 +151,13 @@ def progress_in(text: str, record: dict[str, Any] | None = None) -> str:
     return f"; {defined} of {planned if isinstance(planned, int) else 'unknown'} phases defined"
 
 
-def handed_in(said: str) -> str:
+def handed_in(output: str) -> str:
     """Return the artifact in an agent's message, even if it is incomplete."""
-    return _artifact(said) or said.partition("<artifact>\n")[2]
+    return _artifact(output) or output.partition("<artifact>\n")[2]
 
 
-def _artifact(said: str) -> str:
-    found = _ARTIFACT.search(_RESULT.sub("", said))
+def _artifact(output: str) -> str:
+    found = _ARTIFACT.search(_RESULT.sub("", output))
     return found[1] if found else ""
 
 

@@ -44,12 +44,12 @@ def read_state(data: bytes | None) -> State:
         if task.number in tasks:
             raise _invalid(f"task {task.number} occurs twice", "Remove one of the two.")
         tasks[task.number] = task
-    said = whole.get(_NEXT)
+    following = whole.get(_NEXT)
     last = max(tasks, default=0) + 1
     seq = whole.get(_SEQ)
     return State(
         dict(sorted(tasks.items())),
-        max(last, said) if isinstance(said, int) else last,
+        max(last, following) if isinstance(following, int) else last,
         seq if isinstance(seq, int) else None,
     )
 
@@ -94,11 +94,11 @@ def _task(record: Mapping[str, Any]) -> Task:
     number = record.get("project_number")
     if not isinstance(number, int) or isinstance(number, bool) or number < 1:
         raise _invalid(f"{number!r} is no number of a task", "Give every record a project_number from 1 on.")
-    said = str(record.get("status", Status.NOT_STARTED))
-    status = Status.named(said)
+    stated = str(record.get("status", Status.NOT_STARTED))
+    status = Status.named(stated)
     if status is None:
         known = ", ".join(Status)
-        raise _invalid(f"task {number} has the status {said!r}", f"Use one of: {known}.")
+        raise _invalid(f"task {number} has the status {stated!r}", f"Use one of: {known}.")
     description, counter = str(record.get("description") or ""), record.get("next_artifact_number")
     return Task(
         number=number,

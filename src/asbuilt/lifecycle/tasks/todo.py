@@ -160,8 +160,8 @@ def _parse_entry(todo: Todo, entry: Entry, at: int, line: str) -> None:
     stop = at + 1
     while stop < len(todo.lines) and _BELOW.match(todo.lines[stop]):
         stop += 1
-    said = "\n".join([link[2], *todo.lines[at + 1 : stop]])
-    entry.links[kind] = at, stop, [_rooted(path or text) for text, path in _TARGET.findall(said)]
+    target = "\n".join([link[2], *todo.lines[at + 1 : stop]])
+    entry.links[kind] = at, stop, [_rooted(path or text) for text, path in _TARGET.findall(target)]
 
 
 def _rooted(path: str) -> str:
@@ -265,9 +265,9 @@ def agree(pair: Pair) -> list[str]:
     state, todo = read_state(pair.state), read_todo(pair.todo)
     differences = []
     for number, task in state.tasks.items():
-        said = todo.statuses().get(number)
-        if said is not task.status:
-            mark = said.mark if said else "nothing"
+        listed = todo.statuses().get(number)
+        if listed is not task.status:
+            mark = listed.mark if listed else "nothing"
             differences.append(f"task {number}: {mark} in TODO.md, {task.status.mark} in state.json")
         if number in todo.order and todo.order[number][1] is not task.status:
             mark = todo.order[number][1].mark
@@ -288,8 +288,8 @@ def by_hand(pair: Pair, tasks: Mapping[int, Task], shown: Sequence[Mapping[int, 
     """List the users' edits: values that are neither current nor in `shown`, which asbuilt saw before."""
     state, todo = read_state(pair.state), read_todo(pair.todo)
     found: dict[int, Difference] = {}
-    said = [*((number, task.status) for number, task in state.tasks.items()), *_statuses(todo)]
-    for number, status in said:
+    statuses = [*((number, task.status) for number, task in state.tasks.items()), *_statuses(todo)]
+    for number, status in statuses:
         if number in tasks and status not in _known(number, [tasks, *shown]):
             mark = tasks[number].status.mark
             found[number] = Difference(number, "its status", status.mark, mark)
@@ -331,10 +331,10 @@ def _known(number: int, times: Sequence[Mapping[int, Task]]) -> set[Status]:
 
 def _merged(theirs: Task, before: Sequence[Task]) -> Task:
     """Apply the values that no earlier version has; the first of `before` is the current task."""
-    said = {
+    edited = {
         member.name: getattr(theirs, member.name) for member in fields(theirs) if member.name != "pending"
     }
     new = {
-        name: value for name, value in said.items() if all(value != getattr(task, name) for task in before)
+        name: value for name, value in edited.items() if all(value != getattr(task, name) for task in before)
     }
     return replace(before[0], **new)

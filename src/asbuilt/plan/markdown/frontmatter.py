@@ -87,8 +87,8 @@ def read_front_matter(source: Source) -> FrontMatter:
         mark = getattr(error, "problem_mark", None)
         at = mark.index if mark is not None else getattr(error, "position", 0)
         line = source.line_of(source.starts[1] + at) + 1
-        said = getattr(error, "problem", None) or type(error).__name__
-        return replace(front, problems=_wrong(min(line, closing + 1), f"is not YAML: {said}"))
+        reason = getattr(error, "problem", None) or type(error).__name__
+        return replace(front, problems=_wrong(min(line, closing + 1), f"is not YAML: {reason}"))
     if root is None:
         return front
     if not isinstance(root, yaml.MappingNode):

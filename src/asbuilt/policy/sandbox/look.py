@@ -63,8 +63,8 @@ def settings_environment(settings: Sequence[tuple[str, str]]) -> dict[str, str]:
     """Return git settings as `GIT_CONFIG_*` variables; unlike `-c`, they take any key."""
     numbered = {
         name: value
-        for at, (key, said) in enumerate(settings)
-        for name, value in ((f"GIT_CONFIG_KEY_{at}", key), (f"GIT_CONFIG_VALUE_{at}", said))
+        for at, (key, setting) in enumerate(settings)
+        for name, value in ((f"GIT_CONFIG_KEY_{at}", key), (f"GIT_CONFIG_VALUE_{at}", setting))
     }
     return {"GIT_CONFIG_COUNT": str(len(settings)), **numbered} if settings else {}
 

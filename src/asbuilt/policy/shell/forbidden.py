@@ -94,7 +94,7 @@ class _Reading:
         return None
 
     def _any_of(self, texts: list[str], depth: int) -> str | None:
-        return next((said for text in texts if (said := self.of(text, depth + 1))), None)
+        return next((refusal for text in texts if (refusal := self.of(text, depth + 1))), None)
 
     def _command(self, words: list[str], fed: list[str], depth: int) -> str | None:
         while words and ("=" in words[0] or not words[0] or posixpath.basename(words[0]) in _WRAPPERS):

@@ -147,9 +147,9 @@ def loosened(changes: Sequence[Change]) -> Iterator[Loosened]:
             is_kept = is_new or not before or any(_known_by(*pair) in moved for pair in before.items())
             found = [] if is_kept else [("", "the settings are gone")]
         if found:
-            was, said = (", ".join(filter(None, side)) for side in zip(*found[:_NAMED], strict=True))
+            was, became = (", ".join(filter(None, side)) for side in zip(*found[:_NAMED], strict=True))
             more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-            yield Loosened(change.path, None, was, f"{said}{more}")
+            yield Loosened(change.path, None, was, f"{became}{more}")
 
 
 _Values = tuple[str, ...]

@@ -69,7 +69,7 @@ class _Junit:
         self.tests: list[tuple[str, State]] = []
         self.failures: dict[str, tuple[str, str]] = {}
         self._message: str | None = None
-        self._said: list[str] = []
+        self._texts: list[str] = []
         self._name = ""
         self._state: State = "passed"
         self._is_missing = False
@@ -83,7 +83,7 @@ class _Junit:
             self._is_missing = attributes.get("status") == "notrun"
         elif name in ("failure", "error"):
             self._state = "failed"
-            self._message, self._said = attributes.get("message", ""), []
+            self._message, self._texts = attributes.get("message", ""), []
         elif name == "skipped" and self._is_missing:
             self._state = "other" if attributes.get("message", "").startswith("SKIP_") else "failed"
         elif name == "skipped":
@@ -92,11 +92,11 @@ class _Junit:
 
     def text(self, text: str) -> None:
         if self._message is not None:
-            self._said.append(text)
+            self._texts.append(text)
 
     def end(self, name: str) -> None:
         if name in ("failure", "error") and self._message is not None:
-            body = "".join(self._said)
+            body = "".join(self._texts)
             self.failures.setdefault(self._name, (self._message or body, f"{self._message}\n{body}"))
             self._message = None
         if name == "testcase":
@@ -123,9 +123,9 @@ def _failures_of_jest(data: bytes) -> dict[str, tuple[str, str]]:
         files = json.loads(data)["testResults"]
         every = [(file, test) for file in files for test in file["assertionResults"]]
         return {
-            _name_in_jest(file, test): (said, said)
+            _name_in_jest(file, test): (message, message)
             for file, test in every
-            if (said := "\n".join(test.get("failureMessages") or ()))
+            if (message := "\n".join(test.get("failureMessages") or ()))
         }
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}

@@ -70,7 +70,7 @@ class NeedsDocker(NamedTuple):
 class NoTests(NamedTuple):
     """The tree has no tests, or the user has set `checks.tests` to none."""
 
-    said: bool = False
+    is_stated: bool = False
 
 
 Resolved = Given | Detected | Unknown | NeedsDocker | NoTests

@@ -38,16 +38,16 @@ def proposal(resolved: Resolved) -> TestsKey | None:
         case Given() | NoTests():
             return None
         case Detected(suites=(Suite(folder="", command=command, counts="tests"),), unknown=()):
-            said = ["with", command]
+            parts = ["with", command]
         case Detected(suites=suites, unknown=unknown):
-            said = ["with", *(suite.shown for suite in suites), *(f"not {sign}" for sign in unknown)]
+            parts = ["with", *(suite.shown for suite in suites), *(f"not {sign}" for sign in unknown)]
         case Unknown(found=found):
-            said = ["without", *found]
+            parts = ["without", *found]
         case NeedsDocker(found=found):
-            said = ["docker", *found]
+            parts = ["docker", *found]
         case _:
             assert_never(resolved)
-    return TestsKey(digest=hashlib.sha256(json.dumps(said).encode()).hexdigest()[:16])
+    return TestsKey(digest=hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16])
 
 
 def written(resolved: Resolved, *, agreed: str | None = None) -> TestsResolved:
@@ -57,7 +57,7 @@ def written(resolved: Resolved, *, agreed: str | None = None) -> TestsResolved:
         source=_SOURCES[type(resolved)],
         command=suites[0].command if len(suites) == 1 else None,
         found=tuple(getattr(resolved, "found", ())),
-        said=getattr(resolved, "said", False),
+        said=getattr(resolved, "is_stated", False),
         suites=tuple(suite[:4] for suite in suites),
         unknown=tuple(getattr(resolved, "unknown", ())),
         agreed=agreed,

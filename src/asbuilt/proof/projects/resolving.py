@@ -29,7 +29,7 @@ def resolve(
 ) -> model.Resolved:
     """Resolve the suites: those of the settings, where an empty list means no tests, else the tree's."""
     if given is not None:
-        return model.Given(tuple(given)) if given else model.NoTests(said=True)
+        return model.Given(tuple(given)) if given else model.NoTests(is_stated=True)
     found = find(project)
     if found.docker:
         return model.NeedsDocker(_shown(found.docker), found.suites)

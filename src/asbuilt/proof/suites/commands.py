@@ -75,8 +75,8 @@ def compared(before: str, after: str) -> list[PartialFinding]:
     ][:1]
     runner = RUNNER.search(before)
     if runner is not None and RUNNER.search(after) is None:
-        said = f"{runner[1]} is not run: {shortened(after, 60)}"
-        return findings or [(Kind.RUNNER_REPLACED, Severity.FAILS, said)]
+        words = f"{runner[1]} is not run: {shortened(after, 60)}"
+        return findings or [(Kind.RUNNER_REPLACED, Severity.FAILS, words)]
     findings += options_compared(_words(before), _words(after))
     if not findings and runner is not None and _name(runner) != _name(RUNNER.search(after)):
         findings.append((Kind.RUNNER_CHANGED, Severity.SIGN_OFF, f"another runner: {shortened(after, 60)}"))
@@ -100,17 +100,19 @@ def options_compared(before: list[str], after: list[str]) -> list[PartialFinding
     for name, value in new:
         if (name, value) in old:
             continue
-        said = f"{name} {value}".strip()
-        if _REWRITES.match(name) or (_ENVIRONMENT.match(said) and "SKIP" not in said):
+        option = f"{name} {value}".strip()
+        if _REWRITES.match(name) or (_ENVIRONMENT.match(option) and "SKIP" not in option):
             findings.append(
-                (Kind.RUNNER_CHANGED, Severity.FAILS, f"expected values are made by the product: {said}")
+                (Kind.RUNNER_CHANGED, Severity.FAILS, f"expected values are made by the product: {option}")
             )
-        elif (_LEFT_OUT.match(name) and not (name in _NARROW_TO_X and is_pytest)) or _ENVIRONMENT.match(said):
-            findings.append((Kind.NOT_COLLECTED, Severity.FAILS, f"not everything is run: {said}"))
+        elif (_LEFT_OUT.match(name) and not (name in _NARROW_TO_X and is_pytest)) or _ENVIRONMENT.match(
+            option
+        ):
+            findings.append((Kind.NOT_COLLECTED, Severity.FAILS, f"not everything is run: {option}"))
         elif name == "-p" and value.startswith("no:"):
-            findings.append((Kind.NOT_COLLECTED, Severity.FAILS, f"a plugin is switched off: {said}"))
+            findings.append((Kind.NOT_COLLECTED, Severity.FAILS, f"a plugin is switched off: {option}"))
         elif _OTHER_SETTINGS.match(name):
-            findings.append((Kind.RUNNER_CHANGED, Severity.SIGN_OFF, f"the runner is told: {said}"))
+            findings.append((Kind.RUNNER_CHANGED, Severity.SIGN_OFF, f"the runner is told: {option}"))
     names = {name for name, _ in new}
     for name, value in old:
         if _STRICT.match(name) and name not in names:
@@ -124,8 +126,8 @@ def options_compared(before: list[str], after: list[str]) -> list[PartialFinding
 def _paths(before: list[str], after: list[str]) -> list[PartialFinding]:
     old, new = ({word for word in words if "/" in word or word.endswith(".py")} for words in (before, after))
     if old and old - new and not new - old:
-        said = f"not everything is run: {', '.join(sorted(old - new))} is gone"
-        return [(Kind.NOT_COLLECTED, Severity.FAILS, said)]
+        what = f"not everything is run: {', '.join(sorted(old - new))} is gone"
+        return [(Kind.NOT_COLLECTED, Severity.FAILS, what)]
     narrower = {word for word in new - old if "test" in word}
     if narrower and not any(word.startswith("-") for word in narrower) and RUNNER.search(" ".join(before)):
         return [(Kind.NOT_COLLECTED, Severity.SIGN_OFF, f"only {', '.join(sorted(narrower))}")]

@@ -212,7 +212,7 @@ def _says(clause: str, verbs: str) -> bool:
 
 def _names(clause: _Clause, finding: Finding) -> str:
     """Return how a clause names a finding: `test`, `file`, `value`, or empty."""
-    said = _said(clause)
+    words = _words_in(clause)
     if _is_called(clause, finding):
         return "test"
     if finding.kind is Kind.EXPECTATION_CHANGED and _gives_the_value(clause.text, finding):
@@ -227,21 +227,21 @@ def _names(clause: _Clause, finding: Finding) -> str:
             return "test"
         if _TESTS.search(clause.text) and _shared(clause.text, finding):
             return "test"
-    if finding.kind is Kind.OUTCOME_REWRITTEN and said & {*_IDENTIFIER.findall(finding.now)[1:]}:
+    if finding.kind is Kind.OUTCOME_REWRITTEN and words & {*_IDENTIFIER.findall(finding.now)[1:]}:
         return "test"
     is_golden = finding.kind is Kind.GOLDEN_CHANGED and _GOLDENS.search(clause.text)
     return "file" if is_golden or _names_file(clause.text, finding.path) else ""
 
 
 def _is_called(clause: _Clause, finding: Finding) -> bool:
-    said, own = _said(clause), finding.test.rpartition(".")[2]
+    words, own = _words_in(clause), finding.test.rpartition(".")[2]
     is_title = " " in own and own.casefold() in clause.text.casefold()
-    return bool(own) and (own in said or finding.test in said or is_title)
+    return bool(own) and (own in words or finding.test in words or is_title)
 
 
-def _said(clause: _Clause) -> set[str]:
-    said = set(_IDENTIFIER.findall(clause.text))
-    return said | {word.strip(".-") for word in said} | {word.rpartition(".")[2] for word in said}
+def _words_in(clause: _Clause) -> set[str]:
+    words = set(_IDENTIFIER.findall(clause.text))
+    return words | {word.strip(".-") for word in words} | {word.rpartition(".")[2] for word in words}
 
 
 def _names_file(text: str, path: str) -> bool:
@@ -274,14 +274,14 @@ def _literals(text: str) -> set[str]:
 
 def _gives_the_value(text: str, finding: Finding) -> bool:
     old, new = _literals(finding.was), _literals(finding.now)
-    said = _literals(text) | set(re.findall(r"[\w.%-]+", text))
-    fresh = {value for value in new - old if value and value in said}
+    literals = _literals(text) | set(re.findall(r"[\w.%-]+", text))
+    fresh = {value for value in new - old if value and value in literals}
     if not fresh:
         return False
     telling = any(len(value) > 1 for value in fresh) and bool(
         _shared(text, finding) or _split(text) & _split(finding.was)
     )
-    return telling or bool((old - new) & said)
+    return telling or bool((old - new) & literals)
 
 
 def orders_removal(order: Order, path: str) -> Citation | None:

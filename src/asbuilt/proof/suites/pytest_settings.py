@@ -83,32 +83,32 @@ def compared(before: Settings, after: Settings, moved: Iterable[str]) -> list[Pa
 def _setting(
     key: str, old: tuple[str, ...], new: tuple[str, ...], moved: tuple[str, ...]
 ) -> list[PartialFinding]:
-    said = f"{key} = {' '.join(new)}" if new else f"{key} is gone"
+    words = f"{key} = {' '.join(new)}" if new else f"{key} is gone"
     if key == "testpaths":
         gone = set(old) - set(new)
         if gone and set(new) - set(old) and set(moved) & set(new):
-            return [(Kind.NOT_COLLECTED, Severity.NOTE, said)]
+            return [(Kind.NOT_COLLECTED, Severity.NOTE, words)]
         if gone and new:
-            return [(Kind.NOT_COLLECTED, Severity.FAILS, said)]
-        return [(Kind.NOT_COLLECTED, Severity.SIGN_OFF, said)] if new and not old else []
+            return [(Kind.NOT_COLLECTED, Severity.FAILS, words)]
+        return [(Kind.NOT_COLLECTED, Severity.SIGN_OFF, words)] if new and not old else []
     if key in _COLLECTING:
         lost = set(old or _COLLECTING[key]) - set(new or _COLLECTING[key])
-        return [(Kind.NOT_COLLECTED, Severity.FAILS, said)] if lost else []
+        return [(Kind.NOT_COLLECTED, Severity.FAILS, words)] if lost else []
     if key == "norecursedirs" or key.startswith("collect_ignore"):
         added = set(new) - set(old)
         severity = Severity.FAILS if any("test" in word for word in added) else Severity.SIGN_OFF
-        return [(Kind.NOT_COLLECTED, severity, said)] if added else []
+        return [(Kind.NOT_COLLECTED, severity, words)] if added else []
     if key == "xfail_strict":
         is_strict = [value[:1] and value[0].casefold() in ("true", "1", "yes", "on") for value in (old, new)]
-        return [(Kind.RUNNER_CHANGED, Severity.FAILS, said)] if is_strict[0] and not is_strict[1] else []
+        return [(Kind.RUNNER_CHANGED, Severity.FAILS, words)] if is_strict[0] and not is_strict[1] else []
     if key == "filterwarnings":
         if "error" in old and "error" not in new:
-            return [(Kind.RUNNER_CHANGED, Severity.FAILS, said)]
-        return [(Kind.RUNNER_CHANGED, Severity.SIGN_OFF, said)] if set(new) - set(old) else []
+            return [(Kind.RUNNER_CHANGED, Severity.FAILS, words)]
+        return [(Kind.RUNNER_CHANGED, Severity.SIGN_OFF, words)] if set(new) - set(old) else []
     if key == "coverage fail_under":
         is_less = not new or float_of(new[0]) < float_of(old[0] if old else "0")
-        return [(Kind.TOLERANCE_LOOSENED, Severity.FAILS, said)] if is_less else []
-    return [] if _HARMLESS.match(key) else [(Kind.RUNNER_CHANGED, Severity.SIGN_OFF, said)]
+        return [(Kind.TOLERANCE_LOOSENED, Severity.FAILS, words)] if is_less else []
+    return [] if _HARMLESS.match(key) else [(Kind.RUNNER_CHANGED, Severity.SIGN_OFF, words)]
 
 
 def float_of(text: str) -> float:

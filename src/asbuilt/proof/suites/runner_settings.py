@@ -139,7 +139,7 @@ def _package(change: Change, order: Order) -> Iterator[commands.PartialFinding]:
             yield from findings or ([_another(name, before, after)] if is_check else [])
     for key in ("jest", "mocha", "vitest", "ava", "nyc", "c8", "overrides", "resolutions"):
         if old.get(key) != new.get(key) and key in new:
-            yield from _said(_spread(old.get(key)), _spread(new.get(key)))
+            yield from _compared_lines(_spread(old.get(key)), _spread(new.get(key)))
     yield from _led_elsewhere(old.get("imports"), new.get("imports"))
     if old.get("type") != new.get("type"):
         yield Kind.RUNNER_CHANGED, Severity.NOTE, f"type: {new.get('type')}"
@@ -172,10 +172,10 @@ def _lines(change: Change) -> Iterator[commands.PartialFinding]:
     old, new = (
         [line.strip().removesuffix(",") for line in text.splitlines()] for text in (change.old, change.new)
     )
-    yield from _said(old, new)
+    yield from _compared_lines(old, new)
 
 
-def _said(old: list[str], new: list[str]) -> Iterator[commands.PartialFinding]:
+def _compared_lines(old: list[str], new: list[str]) -> Iterator[commands.PartialFinding]:
     known, now = set(old), set(new)
     for line in new:
         if line in known or line.startswith(("//", "#", "*", "<!--")):
@@ -226,7 +226,7 @@ def _recipes(change: Change, order: Order) -> list[Finding]:
             Finding(kind, severity, change.path, now, was, name, _line(change, now))
             for kind, severity, was, now in changes
         ]
-    for kind, severity, now in _said(old.loose, new.loose):
+    for kind, severity, now in _compared_lines(old.loose, new.loose):
         findings.append(Finding(kind, severity, change.path, now, line=_line(change, now)))
     for left, other in product(old.loose, new.loose):
         if not _variable(left) or _variable(left) != _variable(other):

@@ -74,7 +74,7 @@ class OldTest(NamedTuple):
     now: Now
     then: Then
     path: str = ""
-    said: str = ""
+    message: str = ""
     """Its output when it failed."""
     was: str = ""
     """Lines that only its old text has."""
@@ -97,12 +97,12 @@ class Helper(NamedTuple):
     after: str
 
 
-def how_it_failed(said: str, place: str, helpers: Mapping[str, Helper]) -> Then:
+def how_it_failed(message: str, place: str, helpers: Mapping[str, Helper]) -> Then:
     """Distinguish a failed assertion from a test that could not be loaded, and from a helper's assertion.
 
-    `said` is the message of the failure, `place` its full output.
+    `message` is the message of the failure, `place` its full output.
     """
-    if not _ASSERTED.search(said) and _NOT_LOADED.search(said):
+    if not _ASSERTED.search(message) and _NOT_LOADED.search(message):
         return "load"
     for path, line in _PLACE.findall(place):
         helper = next((known_helper for name, known_helper in helpers.items() if path.endswith(name)), None)
@@ -301,8 +301,8 @@ def _remark(rule: str, severity: Severity, kind: Kind, old: OldTest, order: Orde
     """Build a remark; one that the plan orders is allowed and cites the line."""
     gone = "it is gone, and no new test says the same" if old.now == "absent" else "it is skipped"
     now = {
-        "red": f"it fails on the new code: {old.said}",
-        "helper": f"its helper no longer checks what fails on the new code: {old.said}",
+        "red": f"it fails on the new code: {old.message}",
+        "helper": f"its helper no longer checks what fails on the new code: {old.message}",
         "load": f"it cannot be loaded with the new code: {old.became}".removesuffix(": "),
         "passed": f"no new test has its case: {old.lost}" if old.lost and old.now != "skipped" else gone,
     }[old.then]
@@ -314,11 +314,11 @@ def _remark(rule: str, severity: Severity, kind: Kind, old: OldTest, order: Orde
     left = Severity.ALLOWED if is_ordered else found.severity
     was = shortened(old.was, _SHOWN) if rule == Kind.NOT_COMPARED else "it passed on the base"
     remark = Remark(rule, left, old.path, found.test, None, was, shortened(now, _SHOWN), cited_words(cited))
-    facts = (old.then, old.now, old.said, old.was, old.became, *filter(None, [old.lost]))
+    facts = (old.then, old.now, old.message, old.was, old.became, *filter(None, [old.lost]))
     return remark._replace(identity="\n".join(facts))
 
 
-def said_of(message: str, own: str) -> str:
+def message_of(message: str, own: str) -> str:
     """Return the most informative line of a failure's message; lines with the test's name are skipped."""
     lines = [line.strip() for line in message.splitlines() if line.strip() and own not in line]
     telling = (

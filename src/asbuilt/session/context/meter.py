@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from asbuilt.session.context.transcript import Said
+    from asbuilt.session.context.transcript import Reply
 
 DEFAULT_WINDOW: Final = 200_000
 _MILLION: Final = 1_000_000
@@ -53,10 +53,10 @@ def limits_of(environ: Mapping[str, str]) -> Limits:
     return Limits(warning, critical, window, with_output, tuple(complaints))
 
 
-def use_of(said: Said, *, limits: Limits, status_window: int = 0) -> Use:
+def use_of(reply: Reply, *, limits: Limits, status_window: int = 0) -> Use:
     """Compute the context use after the agent's last message; `status_window` comes from the status line."""
-    window = status_window or window_of(said.model) or limits.window
-    used = said.taken + (said.given if limits.with_output else 0)
+    window = status_window or window_of(reply.model) or limits.window
+    used = reply.taken + (reply.given if limits.with_output else 0)
     return Use(100 * used // window, window)
 
 

@@ -17,8 +17,8 @@ def restored(plan: PlanFacts, reload: Reload, *, now: float) -> str:
     """Report to the user that a plan is restored."""
     left, where = counted(plan.open) if plan.open else "", place(plan)
     rest = ", ".join([left] * bool(left) + [f"next {where}"] * bool(where))
-    said = f"asbuilt: restored {plan.name} (saved {ago(now - reload.at)} by this conversation)."
-    return f"{said} {rest}. A message of yours comes first." if rest else said
+    first = f"asbuilt: restored {plan.name} (saved {ago(now - reload.at)} by this conversation)."
+    return f"{first} {rest}. A message of yours comes first." if rest else first
 
 
 def resumed(plan: PlanFacts, reload: Reload, notes: Sequence[Note], *, now: float, ordered: bool) -> str:

@@ -20,7 +20,7 @@ _SYNTHETIC: Final = "<synthetic>"
 """Model name of Claude Code's own messages, such as an API error; they carry no token counts."""
 
 
-class Said(NamedTuple):
+class Reply(NamedTuple):
     """The agent's last message in its main thread."""
 
     taken: int = 0
@@ -31,17 +31,17 @@ class Said(NamedTuple):
     text: str = ""
 
 
-NOTHING: Final = Said()
+NOTHING: Final = Reply()
 
 
-def last_said(path: str) -> Said:
+def last_reply(path: str) -> Reply:
     """Find the agent's last answer in this context; empty if the transcript is unreadable."""
     try:
         for entry in map(_entry, _backwards(path)):
             if _begins_anew(entry):
                 break
-            if (said := _answer(entry)) is not None:
-                return said
+            if (reply := _answer(entry)) is not None:
+                return reply
     except OSError:
         pass
     return NOTHING
@@ -115,7 +115,7 @@ def _begins_anew(entry: dict[str, object]) -> bool:
     return is_boundary or entry.get("isCompactSummary") is True
 
 
-def _answer(entry: dict[str, object]) -> Said | None:
+def _answer(entry: dict[str, object]) -> Reply | None:
     message = entry.get("message")
     if entry.get("type") != "assistant" or entry.get("isSidechain") or not isinstance(message, dict):
         return None
@@ -123,7 +123,7 @@ def _answer(entry: dict[str, object]) -> Said | None:
     if not isinstance(usage, dict) or model == _SYNTHETIC:
         return None
     kinds = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens")
-    return Said(
+    return Reply(
         taken=sum(_count(usage.get(kind)) for kind in kinds),
         given=_count(usage.get("output_tokens")),
         model=model if isinstance(model, str) else "",

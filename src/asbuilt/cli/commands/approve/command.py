@@ -11,7 +11,7 @@ import click
 from asbuilt.cli.commands.approve.reviewers import plan_question
 from asbuilt.cli.commands.land import land
 from asbuilt.cli.runs import inbox
-from asbuilt.cli.runs.decisions import Said, edited, give, result_of
+from asbuilt.cli.runs.decisions import Reply, edited, give, result_of
 from asbuilt.cli.runs.drafts import as_json, draft_of, screen_of
 from asbuilt.cli.runs.next_step import answering
 from asbuilt.cli.runs.waiting import under_review
@@ -110,9 +110,9 @@ class _Inbox(LazyGroup):
         """Read `a1` as `show a1`, `a1 no` as `no a1`, and `a1 b` as a yes with the option b."""
         if _QUESTION.fullmatch(args[0]):
             name, *rest = args
-            said = rest[0] if rest and not rest[0].startswith("-") else ""
-            if not said or said in _VERBS:
-                args = [said or "show", name, *rest[bool(said) :]]
+            verb = rest[0] if rest and not rest[0].startswith("-") else ""
+            if not verb or verb in _VERBS:
+                args = [verb or "show", name, *rest[bool(verb) :]]
             else:
                 args = ["yes", name, "-m", *rest]
         return super().resolve_command(ctx, args)
@@ -180,19 +180,19 @@ def _to_land(door: Door, name: str) -> Run | None:
     return next((run for run in runs if run.name == name), None)
 
 
-def _answer(door: Door, name: str, said: Said, note: str | None) -> int:
+def _answer(door: Door, name: str, reply: Reply, note: str | None) -> int:
     run = _to_land(door, name)
-    if run is not None and said == "yes":
+    if run is not None and reply == "yes":
         return land(door, run.options.slug)
     if run is not None:
         door.screen.answer(f"{name} is not landed; its commits are kept.")
         next_command(door, f"asbuilt report {name}")
         return DONE
     site, number = inbox.question_at(door, name)
-    if said == "yes":
+    if reply == "yes":
         _may_be_yes(site, inbox.question_in(site, number), note or "")
-    given = give(door, site, number, said, note)
-    code = given.code(said)
+    given = give(door, site, number, reply, note)
+    code = given.code(reply)
     data = {**_json(given.asked, inbox.asker_of(site, given.asked)), "counts": given.counts, "exit": code}
     if door.emitted("asbuilt.answer/1", data):
         return code
@@ -245,11 +245,11 @@ def later(door: Door, question: str) -> int:
     """Leave a question open. It waits for as long as it takes: no agent works, nothing is lost."""
     site, number = inbox.question_at(door, question)
     asked = put_off(site.journal.store, LOCAL, site.repo, number, asker=asker(door))
-    said = f"{asked.name} still waits for an answer."
+    words = f"{asked.name} still waits for an answer."
     if asked.answer is not None:
-        said = f"{asked.name} was already answered: {asked.answer}, by {asked.answered_by}."
+        words = f"{asked.name} was already answered: {asked.answer}, by {asked.answered_by}."
     if not door.emitted("asbuilt.approval/1", _json(asked, inbox.asker_of(site, asked))):
-        door.screen.answer(printable(said))
+        door.screen.answer(printable(words))
     return DONE
 
 

@@ -89,7 +89,7 @@ def _reviewed(door: Door, site: Site, asked: Approval, *, is_here: bool = False)
     forge = open_forge(site.repository, door.environ)
     proposal = propose(site.repository, forge, text, base=terms.base)
     pull, head = proposal
-    said = decision(forge, pull.number, head=head, approvers=terms.approvers)
+    decided = decision(forge, pull.number, head=head, approvers=terms.approvers)
     # A refinement has no run; the command that takes the answer writes its file.
     if run is not None and terms.approvers and not site.lead:
         journal = site.journal
@@ -99,7 +99,7 @@ def _reviewed(door: Door, site: Site, asked: Approval, *, is_here: bool = False)
         )  # fmt: skip
         if not is_here:
             wiring.ensure_worker(journal.home, door.environ)
-    return _taken(door, site, asked, said, pull.url)
+    return _taken(door, site, asked, decided, pull.url)
 
 
 class ReviewOutcome(NamedTuple):
@@ -111,17 +111,17 @@ class ReviewOutcome(NamedTuple):
     code: int
 
 
-def _taken(door: Door, site: Site, asked: Approval, said: Decision, url: str) -> ReviewOutcome:
-    match said:
+def _taken(door: Door, site: Site, asked: Approval, decided: Decision, url: str) -> ReviewOutcome:
+    match decided:
         case Bound():
-            given = give(door, site, asked.number, "yes", f"review of {url}", by=said.by)
+            given = give(door, site, asked.number, "yes", f"review of {url}", by=decided.by)
         case SentBack():
-            given = give(door, site, asked.number, "no", said.note, by=said.by)
+            given = give(door, site, asked.number, "no", decided.note, by=decided.by)
         case Undecided():
-            words = f"{asked.name} waits for a review: {url} ({said.why})"
+            words = f"{asked.name} waits for a review: {url} ({decided.why})"
             return ReviewOutcome(asked, words, url, PARKED)
         case _:
-            assert_never(said)
+            assert_never(decided)
     return _answered(given.asked, url)
 
 

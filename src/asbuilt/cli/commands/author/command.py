@@ -140,8 +140,8 @@ def _is_needed(door: Door, words: str, profile: str) -> bool:
     file = trivial_file(words, profile)
     if file is None:
         return True
-    said = f"This looks like a small change of {file}, which an agent can make without a plan."
-    door.screen.talk(printable(said))
+    hint = f"This looks like a small change of {file}, which an agent can make without a plan."
+    door.screen.talk(printable(hint))
     return not door.may_ask or agreed(door, "Author a plan anyway?")
 
 
@@ -162,8 +162,8 @@ def _wanted(
     before = _ended_before(site, authoring, wish.name)
     path, slug = (before.plan, before.options.slug) if before else _named(site, words, wish.name)
     if before is not None:
-        said = f"Continues {slug}.{before.number}; its accepted outputs and your answers are reused."
-        door.screen.talk(printable(f"{said} (another --name starts again)"))
+        message = f"Continues {slug}.{before.number}; its accepted outputs and your answers are reused."
+        door.screen.talk(printable(f"{message} (another --name starts again)"))
     options = structs.replace(
         _options(door, site, slug, wish),
         authoring=authoring,

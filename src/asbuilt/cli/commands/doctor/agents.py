@@ -260,8 +260,8 @@ class Trial:
             event for event in self._attempts.events(self._brief.attempt)[0] if event.get("kind") == "asked"
         ]
         calls = counted(sum(row.get("allowed") is False for row in asked), "call")
-        said = f"{self._brief.agent} was asked to write outside, and wrote nothing; {calls} refused"
-        return Finding("live", held=True, said=said)
+        words = f"{self._brief.agent} was asked to write outside, and wrote nothing; {calls} refused"
+        return Finding("live", held=True, said=words)
 
     def _ended(self) -> Result | None:
         self._attempts.start(self._brief)

@@ -90,7 +90,7 @@ class GateFacts(Struct, frozen=True, kw_only=True):
     """Version of the installed plugin."""
     refused: bool = False
     took_ms: float = 0.0
-    said: str = ""
+    output: str = field(default="", name="said")
     """The last line of the hook's output."""
 
 

@@ -72,15 +72,15 @@ def _sleep() -> PowerFacts | None:
     return None if sleeps is None else PowerFacts(sleeps=sleeps, source="logind")
 
 
-def sleeps_by_logind(said: str) -> bool | None:
+def sleeps_by_logind(output: str) -> bool | None:
     """Parse logind's idle action, as busctl prints it."""
-    action = re.fullmatch(r's "([a-z-]+)"', said.strip())
+    action = re.fullmatch(r's "([a-z-]+)"', output.strip())
     return action[1] in _SLEEPS if action else None
 
 
-def sleeps_by_pmset(said: str) -> bool | None:
+def sleeps_by_pmset(output: str) -> bool | None:
     """Parse pmset's sleep time in minutes; 0 is never."""
-    minutes = re.search(r"^\s*sleep\s+(\d+)", said, re.MULTILINE)
+    minutes = re.search(r"^\s*sleep\s+(\d+)", output, re.MULTILINE)
     return int(minutes[1]) > 0 if minutes else None
 
 

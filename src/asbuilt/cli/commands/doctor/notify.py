@@ -22,14 +22,14 @@ from asbuilt.journal.notices import Undelivered, undelivered
 from asbuilt.lifecycle.attention import Message, Notice
 from asbuilt.settings import Settings, load
 
-_SAID = Notice("asbuilt: this is a test", "Sent by asbuilt doctor notify.")
+_TEST_NOTICE = Notice("asbuilt: this is a test", "Sent by asbuilt doctor notify.")
 
 
 class Tried(NamedTuple):
     """The result of one channel."""
 
     way: str
-    said: str | None
+    error: str | None
     """Why the message was not accepted; None: it was."""
 
 
@@ -52,10 +52,10 @@ def command(door: Door, way: str | None) -> int:
             next_step="`asbuilt config set notify.ntfy URL` (or notify.webhook, notify.slack).",
         )
     at = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-    message = Message(secrets.token_hex(8), at, (_SAID,))
+    message = Message(secrets.token_hex(8), at, (_TEST_NOTICE,))
     tried = [Tried(name, attention.call(message)) for name, attention in ways.items() if way in (None, name)]
     _show(door, tried, _lost(settings, door), settings.text("notify.quiet"))
-    return DONE if all(trial.said is None for trial in tried) else FAILED
+    return DONE if all(trial.error is None for trial in tried) else FAILED
 
 
 def _lost(settings: Settings, door: Door) -> list[Undelivered]:
@@ -67,18 +67,18 @@ def _lost(settings: Settings, door: Door) -> list[Undelivered]:
 
 
 def _show(door: Door, tried: list[Tried], lost: list[Undelivered], quiet: str) -> None:
-    rows = [{"way": trial.way, "taken": trial.said is None, "said": trial.said} for trial in tried]
+    rows = [{"way": trial.way, "taken": trial.error is None, "said": trial.error} for trial in tried]
     if door.emitted("asbuilt.notify-test/1", {"ways": rows, "unheard": [asdict(error) for error in lost]}):
         return
     pen = door.screen.out
     for trial in tried:
-        mark = pen.symbols.proven if trial.said is None else pen.symbols.failed
-        answer(door, f"{coloured(pen, mark)} {trial.way:<8} ", trial.said or "sent")
+        mark = pen.symbols.proven if trial.error is None else pen.symbols.failed
+        answer(door, f"{coloured(pen, mark)} {trial.way:<8} ", trial.error or "sent")
     for past in lost:
         answer(door, f"{pen.symbols.note} {past.way:<8} ", f"failed at {past.at}: {past.said}")
     if quiet and tried:
-        said = f"{quiet}: notifications of these hours are sent afterwards"
-        answer(door, f"{pen.symbols.note} {'quiet':<8} ", said)
+        words = f"{quiet}: notifications of these hours are sent afterwards"
+        answer(door, f"{pen.symbols.note} {'quiet':<8} ", words)
     if not tried:
         door.screen.answer("No notification channel: no desktop was found, and none is configured.")
         next_command(door, "asbuilt config set notify.ntfy https://ntfy.sh/TOPIC")

@@ -35,7 +35,7 @@ class Row(Struct, frozen=True):
     """A subject: its state, and what fixes it."""
 
     state: State
-    said: str
+    text: str
     name: str = ""
     lead: str = ""
     """Text before the words, three spaces apart: a version, a command."""
@@ -81,7 +81,7 @@ def as_json(rows: Sequence[Row], conclusion: str) -> dict[str, Any]:
             {
                 "name": row.name,
                 "state": row.state.value,
-                "said": "   ".join(part for part in (row.lead, row.said) if part),
+                "said": "   ".join(part for part in (row.lead, row.text) if part),
                 "why": row.why,
                 "next": row.next_step.replace("`", ""),
                 "or": row.otherwise.replace("`", ""),
@@ -96,7 +96,7 @@ def _row(pen: Pen, row: Row) -> Iterator[str]:
     symbol, coloured = _symbol(pen, row.state)
     plain = f"{symbol} {row.name:<{_NAME}}"
     lead = f"{plain}{printable(row.lead)}   " if row.lead else plain
-    first, *rest = pen.hanging(lead, row.said, commands=False, under=len(plain))
+    first, *rest = pen.hanging(lead, row.text, commands=False, under=len(plain))
     yield f"{coloured} {pen.bold(row.name)}{' ' * (_NAME - len(row.name))}{first.removeprefix(plain)}"
     yield from rest
     indent = " " * (len(plain) if pen.width >= _ROOMY else 2)

@@ -64,14 +64,14 @@ def look_at_gate(environ: Mapping[str, str]) -> GateFacts:
     command = _command(seat)
     if command is None:
         return GateFacts(installed=False)
-    refused, took_ms, said = _tried(command, environ)
+    refused, took_ms, last_line = _tried(command, environ)
     return GateFacts(
         installed=True,
         enabled=_is_enabled(seat),
         version=str(_json(seat.folder / ".claude-plugin" / "plugin.json").get("version", "")),
         refused=refused,
         took_ms=took_ms,
-        said=said,
+        output=last_line,
     )
 
 
@@ -125,16 +125,20 @@ def _tried(command: str, environ: Mapping[str, str]) -> tuple[bool, float, str]:
         except subprocess.TimeoutExpired:
             return False, 0.0, f"no answer in {_TIMEOUT_S} s"
         took_ms = (time.perf_counter() - began) * 1000
-    said = (ended.stderr or ended.stdout).decode("utf-8", "replace").strip().splitlines()
-    return _refuses(ended.returncode, ended.stdout), took_ms, said[-1] if said else f"exit {ended.returncode}"
+    lines = (ended.stderr or ended.stdout).decode("utf-8", "replace").strip().splitlines()
+    return (
+        _refuses(ended.returncode, ended.stdout),
+        took_ms,
+        lines[-1] if lines else f"exit {ended.returncode}",
+    )
 
 
-def _refuses(code: int, said: bytes) -> bool:
+def _refuses(code: int, printed: bytes) -> bool:
     """Return whether Claude Code would block the call. Only these two forms block it."""
     if code == 2:
         return True
     try:
-        output = json.loads(said)["hookSpecificOutput"]
+        output = json.loads(printed)["hookSpecificOutput"]
         return code == 0 and (output["hookEventName"], output["permissionDecision"]) == ("PreToolUse", "deny")
     except (ValueError, KeyError, TypeError):
         return False

@@ -171,7 +171,7 @@ def _in_repository(repository: Repository, version: str) -> GitFacts:
     here = next(
         (checkout for checkout in checkouts(repository) if checkout.git_dir == repository.git_dir), None
     )
-    changed = here.git.said("status", "--porcelain=v1", "-z", "--no-renames").fields if here else []
+    changed = here.git.run("status", "--porcelain=v1", "-z", "--no-renames").fields if here else []
     branch = current_branch(repository)
     known = find_repository(repository.root)
     try:

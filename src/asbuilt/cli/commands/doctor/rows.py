@@ -145,13 +145,13 @@ def _sandbox(sandbox: fact.SandboxFacts) -> Row:
         return good(_REFUSED, lead=name)
     causes = "; ".join(refusal.what for refusal in sandbox.refusals)
     holds = f"{name} holds planning commands only" if sandbox.level == "landlock" else ""
-    said = "; ".join(part for part in (causes, holds) if part)
+    words = "; ".join(part for part in (causes, holds) if part)
     if not sandbox.required:
         why = "sandbox.required is false: agents and checks run unheld, and reports say so."
-        return note(said, why=why)
+        return note(words, why=why)
     first = sandbox.refusals[0]
     return problem(
-        said,
+        words,
         why=f"{first.why.removesuffix('.')}. An agent could write to all that you can.",
         next_step=first.next_step if remedy_for(first) is None else _FIX,
         otherwise=_WITHOUT,
@@ -160,21 +160,21 @@ def _sandbox(sandbox: fact.SandboxFacts) -> Row:
 
 
 def _reach(reach: fact.ReachFacts) -> Row:
-    said = f"an agent can read {reach.readable} of {reach.logins} logins in your home"
-    said = said if reach.logins else "no logins in your home"
+    words = f"an agent can read {reach.readable} of {reach.logins} logins in your home"
+    words = words if reach.logins else "no logins in your home"
     is_held = not reach.readable and reach.refuses
     refusal = "a host that is not listed was refused just now" if reach.refuses else "no host was refused"
     networks = (("sandbox.network", reach.network), ("sandbox.setup", reach.setup))
     opened = [key for key, value in networks if value == "open"]
     if not is_held:
         return problem(
-            f"{said}; {refusal}",
+            f"{words}; {refusal}",
             why="What an agent can read and reach, it can send away.",
             next_step="`asbuilt doctor bug-report` packs what is needed to find out why.",
         )
     if opened:
-        return note(said, why=f"{' and '.join(opened)} open: every host is reached.")
-    return good(f"{said}; {refusal}")
+        return note(words, why=f"{' and '.join(opened)} open: every host is reached.")
+    return good(f"{words}; {refusal}")
 
 
 def _gate(gate: fact.GateFacts) -> Row:
@@ -182,7 +182,7 @@ def _gate(gate: fact.GateFacts) -> Row:
         return note("not installed; in Claude Code planning is held by its own plan mode", next_step=_INIT)
     if not gate.refused:
         return problem(
-            f"installed hook let a known-bad call through: {gate.said}",
+            f"installed hook let a known-bad call through: {gate.output}",
             why="Claude Code runs a tool whenever the hook before it fails.",
             next_step=_INIT,
             stops=Stops.NOTHING,
@@ -213,7 +213,7 @@ def _tests(tests: fact.SuiteFacts) -> Row:
         failing = f", {tests.tried.failing} failing" if tests.tried.failing else ""
         return Row(
             state=State.NOTE if failing else State.GOOD,
-            said=f"{tests.tried.why}{failing} {where}",
+            text=f"{tests.tried.why}{failing} {where}",
             lead=tests.command,
             why="What fails before a run is noted, and does not stop it." if failing else "",
         )
@@ -245,12 +245,12 @@ def _store(store: fact.StoreFacts) -> Row:
     room = store.free_bytes
     schema = f"schema {store.schema}" if store.schema else ""
     free = "" if room is None else f"{size(room)} free"
-    said = ", ".join(filter(None, (store.database, schema, free)))
+    words = ", ".join(filter(None, (store.database, schema, free)))
     if room is None or room >= _TIGHT:
-        return good(said)
+        return good(words)
     return Row(
         state=State.PROBLEM if room < _FULL else State.NOTE,
-        said=said,
+        text=words,
         why="Workspaces, outputs and the journal share this disk; a run stops when it is full.",
         next_step="Make room, or set ASBUILT_HOME to a folder on another local disk.",
         stops=Stops.NOTHING,
@@ -259,7 +259,7 @@ def _store(store: fact.StoreFacts) -> Row:
 
 def _worker(worker: fact.WorkerFacts) -> Row:
     if not worker.running:
-        return Row(state=State.IDLE, said="starts with the first run")
+        return Row(state=State.IDLE, text="starts with the first run")
     return good("running" if worker.pid is None else f"running, pid {worker.pid}")
 
 

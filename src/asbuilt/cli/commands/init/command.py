@@ -213,9 +213,9 @@ def _text(file: Path, name: str) -> str | None:
 
 
 def _not_written(name: str, error: ValueError) -> SettingsNotWritten:
-    said = str(error) if isinstance(error, NotAnObject) else "it is not UTF-8"
+    reason = str(error) if isinstance(error, NotAnObject) else "it is not UTF-8"
     return SettingsNotWritten(
-        f"{name} cannot be read as JSON: {said}",
+        f"{name} cannot be read as JSON: {reason}",
         why="Claude Code ignores such a file as a whole, and what we add to it would be lost.",
         next_step="Correct it there, then repeat the command. Nothing was changed.",
     )
@@ -300,8 +300,8 @@ def _overview(door: Door) -> int:
         screen.answer(f"{mark} {typed}  {tool.gets}")
     others = [found for found in found_here(door, find_repository(door.start)) if found.setting is not None]
     if others:
-        said = f"{counted(len(others), 'setting')} of other tools can be imported: asbuilt init --import"
-        screen.answer_all(("", said))
+        words = f"{counted(len(others), 'setting')} of other tools can be imported: asbuilt init --import"
+        screen.answer_all(("", words))
     next_command(door, next_step(door, seen))
     return DONE
 
@@ -352,15 +352,15 @@ def _report(door: Door, seat: Seat, placed: Placed, named: Rewrite | None, *, dr
         return
     name = printable(seat.shown(seat.settings))
     if named.before == named.after:
-        said = "nothing to change"
+        words = "nothing to change"
     elif named.after is None:
-        said = f"{would}removed; it was not there before"
+        words = f"{would}removed; it was not there before"
     elif named.before is None:
-        said = f"{would}written"
+        words = f"{would}written"
     else:
-        said = f"2 entries {would}{'removed' if named.kept is None else 'added'}, nothing else"
+        words = f"2 entries {would}{'removed' if named.kept is None else 'added'}, nothing else"
     mark = symbols.not_started if dry_run else symbols.proven
-    door.screen.answer(f"{mark} {'settings':<9} {name}   {said}")
+    door.screen.answer(f"{mark} {'settings':<9} {name}   {words}")
     if dry_run:
         before, after = ((text or "").splitlines() for text in (named.before, named.after))
         for line in list(unified_diff(before, after, lineterm="", n=1))[2:]:

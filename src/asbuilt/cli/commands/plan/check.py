@@ -154,8 +154,8 @@ def _sum_up(door: Door, desk: Desk, checked: list[_Checked]) -> None:
         return
     if len(checked) > 1:
         wrong = sum(plan.has_error for plan in checked)
-        said = f"{wrong} with errors" if wrong else "none with errors"
-        door.screen.answer(f"{len(checked)} plans, {said}.")
+        words = f"{wrong} with errors" if wrong else "none with errors"
+        door.screen.answer(f"{len(checked)} plans, {words}.")
     _next(door, desk, checked).show(door)
 
 

@@ -81,8 +81,8 @@ def _show(door: Door, rows: list[_Row], now: datetime) -> None:
         if row.plan is None:
             answer(door, lead, f"{row.at.shown} {row.error}")
         elif not row.at.slug:
-            said = f"{row.at.shown} cannot be typed as a name; rename it: a-z, digits and hyphens."
-            talk(door, lead, said)
+            words = f"{row.at.shown} cannot be typed as a name; rename it: a-z, digits and hyphens."
+            talk(door, lead, words)
 
 
 def _when(changed: datetime | None, now: datetime) -> str:

@@ -270,8 +270,8 @@ def _put(work: _Work, number: int, **more: Any) -> int:  # noqa: ANN401 - JSON v
         # A yes has already written the file and printed that.
         last = work.refinements.last()
         return DONE if last is None or last.step is None else _go_on(work)
-    said = f"a{number} waits for a yes; the file is as it was."
-    code = _report(work, "waits", said, PARKED, question=f"a{number}", **more)
+    words = f"a{number} waits for a yes; the file is as it was."
+    code = _report(work, "waits", words, PARKED, question=f"a{number}", **more)
     next_command(
         door, f"asbuilt approve show a{number}", other=f"approve it: `asbuilt approve yes a{number}`"
     )
@@ -304,13 +304,13 @@ def _go_on(work: _Work) -> int:
 def _file(work: _Work, last: Refining) -> int:
     at, actor = work.opened.at, asker(work.door).actor
     approved = work.refinements.file(last, work.opened.plan, at.file, name=at.shown, actor=actor)
-    said = f"written as {approved.by if approved else actor} approved it, and not committed."
-    return _report(work, "filed", said, DONE)
+    words = f"written as {approved.by if approved else actor} approved it, and not committed."
+    return _report(work, "filed", words, DONE)
 
 
-def _report(work: _Work, state: str, said: str, code: int, **more: Any) -> int:  # noqa: ANN401 - JSON values
+def _report(work: _Work, state: str, words: str, code: int, **more: Any) -> int:  # noqa: ANN401 - JSON values
     door, at = work.door, work.opened.at
     data = {"plan": at.shown, "state": state, **more, "exit": code}
     if not door.emitted("asbuilt.refinement/1", data):
-        answer(door, "", f"{at.shown}: {said}")
+        answer(door, "", f"{at.shown}: {words}")
     return code

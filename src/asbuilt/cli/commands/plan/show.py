@@ -135,8 +135,8 @@ def _show_plan(door: Door, desk: Desk, opened: Opened, *, marked: int) -> None:
         inference = _inference(desk, plan, phase)
         if inference is not None:
             reasons = "; ".join(inference.because)
-            said = f"inferred {inference.outcome}, {inference.confidence} confidence: {reasons}"
-            answer(door, f"  {phase.id}  ", said)
+            words = f"inferred {inference.outcome}, {inference.confidence} confidence: {reasons}"
+            answer(door, f"  {phase.id}  ", words)
     answer(door, "", _summary(opened, marked))
     _show_problems(door, desk, opened)
 
@@ -189,8 +189,8 @@ def _show_problems(door: Door, desk: Desk, opened: Opened) -> None:
     for (is_error, _), alike in errors_first[:_SHOWN_PROBLEMS]:
         mark = screen.out.symbols.failed if is_error else screen.out.symbols.note
         more = f" ({len(alike) - 1} more like it)" if len(alike) > 1 else ""
-        said = f"{alike[0].message}{more}"
-        answer(door, f"{mark} line {alike[0].line}: ", said)
+        words = f"{alike[0].message}{more}"
+        answer(door, f"{mark} line {alike[0].line}: ", words)
     if kinds:
         screen.answer(f"{problem_counts(plan)}.")
         next_command(door, f"asbuilt plan check {desk.name_of(opened.at)}")

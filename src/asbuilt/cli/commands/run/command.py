@@ -199,17 +199,17 @@ def _start(  # noqa: PLR0913 - a run is followed in these ways
 
 def _noted(door: Door, plan: str, text: str) -> str:
     """Save a note for the plan's next attempt; return the plan's name."""
-    said = text.strip()
-    if not said or len(json.dumps(said)) > _NOTE:
+    content = text.strip()
+    if not content or len(json.dumps(content)) > _NOTE:
         raise UsageWrong(
-            f"a note of {len(said)} characters cannot be stored; it has 1 to {_NOTE}",
+            f"a note of {len(content)} characters cannot be stored; it has 1 to {_NOTE}",
             why="The requirements of a phase are in its plan; a note only helps the agent.",
             next_step=f"Shorten the note, or write it into the plan: `asbuilt plan show {plan}`",
         )
     opened = desk_for(door).open(plan)  # raises for an unknown plan before `open_site` writes
     site = open_site(door)
     address = Address(LOCAL, site.repo, opened.at.shown)
-    note(site.journal.store, address, opened.at.slug, text=said, asker=asker(door))
+    note(site.journal.store, address, opened.at.slug, text=content, asker=asker(door))
     if not door.json:
         headline(door, opened.at.slug, "Note saved for the next attempt. Criteria and checks are unchanged.")
     return opened.at.slug

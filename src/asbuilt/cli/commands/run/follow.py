@@ -62,13 +62,13 @@ def answered(door: Door, site: Site, view: RunView) -> bool:
         if view.run.options.by_pull:
             return False
         return decide(door, site, asked, is_followed=True)
-    said = _said(door, view.name, asked)
-    if said is None:
+    reply = _read_answer(door, view.name, asked)
+    if reply is None:
         return False
-    word, note = said
+    word, note = reply
     run = view.run
     counts, now = answer(
-        site.journal.store, run.org, run.repo, asked.number, said=word, note=note, asker=asker(door)
+        site.journal.store, run.org, run.repo, asked.number, reply=word, note=note, asker=asker(door)
     )
     if counts and run.options.fleet is UNSET:
         wiring.ensure_worker(site.journal.home, door.environ)
@@ -77,7 +77,7 @@ def answered(door: Door, site: Site, view: RunView) -> bool:
     return True
 
 
-def _said(door: Door, name: str, asked: Approval) -> tuple[Answer, str | None] | None:
+def _read_answer(door: Door, name: str, asked: Approval) -> tuple[Answer, str | None] | None:
     pen = door.screen.err
     for row in pen.hanging(
         f"{pen.symbols.waits} ", f"{name} asks {asked.name}: {asked.gist}", commands=False

@@ -52,10 +52,10 @@ def lacks(project: Project) -> str | None:
     if kind not in _NEEDS:
         return None
     done = subprocess.run(_NEEDS[kind], capture_output=True, text=True, check=False)  # noqa: S603 - our own words
-    said = done.stderr.strip().splitlines()
+    lines = done.stderr.strip().splitlines()
     if done.returncode == 0:
         return None
-    return f"{program}: {said[-1] if said else f'it is too old for {kind}'}"
+    return f"{program}: {lines[-1] if lines else f'it is too old for {kind}'}"
 
 
 class Stage(Scratch):

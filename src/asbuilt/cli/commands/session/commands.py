@@ -26,7 +26,7 @@ from asbuilt.session import messages
 from asbuilt.session.context import reload_messages
 from asbuilt.session.context import reload_request as reloads
 from asbuilt.session.context.meter import limits_of, use_of
-from asbuilt.session.context.transcript import last_said
+from asbuilt.session.context.transcript import last_reply
 from asbuilt.session.conversation import folder_of, hold_in, key_of, lives
 from asbuilt.session.locking import Locked
 from asbuilt.session.loop import COMPLETE, MOST, begin
@@ -71,7 +71,7 @@ def status(door: Door) -> None:
     place = here(door)
     state, limits = place.state, limits_of(door.environ)
     plan = place.plans.look(state.plan) if state.plan else None
-    use = use_of(last_said(state.transcript), limits=limits, status_window=state.window)
+    use = use_of(last_reply(state.transcript), limits=limits, status_window=state.window)
     loop = loop_in(place.folder) if place.key else None
     held, hold = _held(place.folder) if place.key else ("not held", None)
     session_data = {

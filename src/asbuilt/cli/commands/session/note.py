@@ -44,14 +44,16 @@ def add(door: Door, name: str, text: str | None) -> None:
             why=f"It becomes a file name: letters, digits, hyphens, dots, at most {LONGEST_NAME} of them.",
             next_step=f"`{_EXAMPLE}`",
         )
-    said = text if text is not None else "" if sys.stdin.isatty() else sys.stdin.read(LARGEST + 1)
-    if not said.strip() or len(said) > LARGEST:
+    content = text if text is not None else "" if sys.stdin.isatty() else sys.stdin.read(LARGEST + 1)
+    if not content.strip() or len(content) > LARGEST:
         raise UsageWrong(
-            "a note needs a text" if len(said) <= LARGEST else f"a note has at most {LARGEST:,} characters",
+            "a note needs a text"
+            if len(content) <= LARGEST
+            else f"a note has at most {LARGEST:,} characters",
             why="A later context reads the whole note and needs room for its own work.",
             next_step=f"`{_EXAMPLE}`",
         )
-    keep_note(shelf(door.environ, str(door.start)), name, said.rstrip("\n") + "\n")
+    keep_note(shelf(door.environ, str(door.start)), name, content.rstrip("\n") + "\n")
     door.screen.answer(f"Kept {name}.")
 
 

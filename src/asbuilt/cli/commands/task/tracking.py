@@ -92,10 +92,10 @@ def plain(task: model.Task) -> dict[str, Any]:
 @click.option("--name", metavar="NAME", help="short name, if not made of the description")
 def add(door: Door, description: str, *, kind: str, name: str | None) -> None:
     """Add a task under the next number. Both views show it the next time they are written."""
-    said = description.strip()
-    if not said or len(said) > model.LONGEST:
+    content = description.strip()
+    if not content or len(content) > model.LONGEST:
         raise UsageWrong(
-            f"a description has 1 to {model.LONGEST} characters, and this one has {len(said)}",
+            f"a description has 1 to {model.LONGEST} characters, and this one has {len(content)}",
             why="Agents and TODO.md get the description as it is.",
             next_step="Shorten it; write details into a document of the repository.",
         )
@@ -114,9 +114,9 @@ def add(door: Door, description: str, *, kind: str, name: str | None) -> None:
             session,
             LOCAL,
             site.repo,
-            slug=model.slug_for(name or said),
+            slug=model.slug_for(name or content),
             kind=kind.strip() or model.GENERAL,
-            description=said,
+            description=content,
             key=f"add/{new_id()}",
             actor=asker(door).actor,
         )

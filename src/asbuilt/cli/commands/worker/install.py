@@ -121,8 +121,8 @@ def _show(door: Door, unit: units.Unit, *, written: bool) -> None:
     for line in unit.text.rstrip("\n").split("\n"):
         screen.answer(f"  {printable(line)}".rstrip())
     if door.environ.get(_STORE):
-        said = f"{_STORE} is not in it: it may hold a password. `asbuilt config set store.url URL` keeps it."
-        screen.talk_all(screen.err.hanging(f"{screen.err.symbols.note} ", said))
+        words = f"{_STORE} is not in it: it may hold a password. `asbuilt config set store.url URL` keeps it."
+        screen.talk_all(screen.err.hanging(f"{screen.err.symbols.note} ", words))
 
 
 def _show_commands(door: Door, lead: str, commands: list[str]) -> None:
@@ -150,11 +150,11 @@ def _called(door: Door, commands: tuple[tuple[str, ...], ...]) -> bool:
                 argv, stdin=subprocess.DEVNULL, capture_output=True, timeout=_TIMEOUT_S, check=False
             )
         except (OSError, subprocess.TimeoutExpired) as error:
-            said = str(error)
+            reason = str(error)
         else:
             if ended.returncode == 0:
                 continue
-            said = ended.stderr.decode("utf-8", "replace").strip()
-        door.screen.talk(f"{door.screen.err.symbols.failed} {shlex.join(argv)}: {printable(said)}")
+            reason = ended.stderr.decode("utf-8", "replace").strip()
+        door.screen.talk(f"{door.screen.err.symbols.failed} {shlex.join(argv)}: {printable(reason)}")
         return False
     return True

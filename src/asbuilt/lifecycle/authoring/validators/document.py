@@ -95,11 +95,11 @@ def _sections(plan: Plan, required: Sequence[str]) -> Iterator[Flaw]:
         inside = "; headings in a code block are not read" if fenced else ""
         needed = f"a heading for each: {', '.join(required)}"
         yield Flaw("sections", f"no {', '.join(missing)}{inside}", needed, _example(missing[0]))
-    said = Counter(normal(" ".join(body)) for body in bodies.values() if body)
+    texts = Counter(normal(" ".join(body)) for body in bodies.values() if body)
     empty = [
         name
         for name, body in bodies.items()
-        if body is not None and (_is_empty(name, body) or _is_repeated(name, body, said))
+        if body is not None and (_is_empty(name, body) or _is_repeated(name, body, texts))
     ]
     if empty:
         found = f"nothing said under {', '.join(empty)}"
@@ -150,14 +150,14 @@ def _example(section: str) -> str:
 
 
 def _is_empty(name: str, body: Sequence[str]) -> bool:
-    said = [text for text in body if not is_placeholder(text) and re.search(r"\w", text)]
-    return not said or (name not in _MAY_BE_NONE and normal(" ".join(said)) in _NONE)
+    filled = [text for text in body if not is_placeholder(text) and re.search(r"\w", text)]
+    return not filled or (name not in _MAY_BE_NONE and normal(" ".join(filled)) in _NONE)
 
 
-def _is_repeated(name: str, body: Sequence[str], said: Counter[str]) -> bool:
+def _is_repeated(name: str, body: Sequence[str], texts: Counter[str]) -> bool:
     """Return whether several sections have the same body; "none" may repeat where it is allowed."""
     text = normal(" ".join(body))
-    return said[text] > 1 and not (name in _MAY_BE_NONE and text in _NONE)
+    return texts[text] > 1 and not (name in _MAY_BE_NONE and text in _NONE)
 
 
 def _problems(plan: Plan) -> Iterator[Flaw]:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.lifecycle.authoring.validators.prose import Passage, sentences
-from asbuilt.lifecycle.authoring.validators.wording import is_said_before, meaningful, stems
+from asbuilt.lifecycle.authoring.validators.wording import is_repeated, meaningful, stems
 from asbuilt.lifecycle.flaws import Flaw
 
 if TYPE_CHECKING:
@@ -104,8 +104,8 @@ def references_in(passages: Iterable[Passage], tree: Tree) -> References:
 
 def _is_to_come(clause: str, path: re.Match[str], *, is_row: bool) -> bool:
     before = clause[max(0, path.start() - _NEAR) : path.start()]
-    said = _MADE.search(before) or _ABSENT.match(clause, path.end())
-    return bool(said or (is_row and _NEW_ROW.search(clause)))
+    announced = _MADE.search(before) or _ABSENT.match(clause, path.end())
+    return bool(announced or (is_row and _NEW_ROW.search(clause)))
 
 
 def files_described(passages: Iterable[Passage], tree: Tree, *, enough: int) -> frozenset[str]:
@@ -124,7 +124,7 @@ def files_described(passages: Iterable[Passage], tree: Tree, *, enough: int) -> 
             names = (*_PATH.findall(part), *(path.rsplit("/", 1)[-1] for path in named))
             written = {word for name in names for word in meaningful(name)}
             remark = frozenset(meaningful(part)) - written - _EMPTY
-            if len(remark) >= 2 and (named or headed) and not is_said_before(remark, remarks):
+            if len(remark) >= 2 and (named or headed) and not is_repeated(remark, remarks):
                 files |= named | headed
                 remarks.append(remark)
     return frozenset(files)

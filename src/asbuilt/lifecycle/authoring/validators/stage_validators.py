@@ -164,8 +164,10 @@ def _mentions(own: Sequence[Passage], words: tuple[str, ...], *, least: int, eno
     announcing = stems(words)
     all_sentences = (sentence for text in _joined(own, announcing) for sentence in sentences(text))
     naming = [sentence for sentence in all_sentences if occurrences(sentence, words)]
-    said = [sentence for sentence in naming if says_something(sentence, least=least, besides=announcing)]
-    return sum(len(occurrences(sentence, words)) for sentence in distinct(said, enough=enough))
+    substantial = [
+        sentence for sentence in naming if says_something(sentence, least=least, besides=announcing)
+    ]
+    return sum(len(occurrences(sentence, words)) for sentence in distinct(substantial, enough=enough))
 
 
 def _joined(own: Sequence[Passage], announcing: Collection[str]) -> Iterator[str]:
@@ -353,9 +355,9 @@ def _words(option: Option) -> frozenset[str]:
 
 
 def _says_enough(option: Option) -> bool:
-    said = [passage.text for passage in option.passages if not is_placeholder(passage.text)]
+    texts = [passage.text for passage in option.passages if not is_placeholder(passage.text)]
     besides = _WEIGHING
-    words = {word for text in [option.title, *said] for word in meaningful(text) if word not in besides}
+    words = {word for text in [option.title, *texts] for word in meaningful(text) if word not in besides}
     return len(words) >= _LEAST
 
 

@@ -106,20 +106,20 @@ def alike(left: Collection[str], other: Collection[str]) -> tuple[float, float]:
 def distinct(texts: Iterable[str], *, enough: int) -> list[str]:
     """Return the first `enough` texts that differ from all before them; rewording does not count."""
     kept: list[str] = []
-    said: list[frozenset[str]] = []
+    seen: list[frozenset[str]] = []
     for text in texts:
         if len(kept) == enough:
             break
         words = frozenset(meaningful(text))
-        if not is_said_before(words, said):
+        if not is_repeated(words, seen):
             kept.append(text)
-            said.append(words)
+            seen.append(words)
     return kept
 
 
-def is_said_before(words: frozenset[str], said: Iterable[frozenset[str]]) -> bool:
+def is_repeated(words: frozenset[str], seen: Iterable[frozenset[str]]) -> bool:
     """Return whether most of these stems are in an earlier set."""
-    for known in said:
+    for known in seen:
         of_all, of_smaller = alike(words, known)
         if words == known or of_all >= 0.6 or (of_smaller >= 0.85 and min(len(words), len(known)) >= 4):
             return True
