@@ -256,4 +256,5 @@ def test_a_task_outlives_its_way_through_json() -> None:
         TASK, artifacts=(Artifact("plan", "p", "s", {"words": 1}),), pending=pending, more={"a": [1]}
     )
     assert convert(json.loads(json.dumps(to_builtins(whole))), Task) == whole
-    assert [slug_for(text) for text in ("Don't panic!", "", "x" * 60)] == ["dont_panic", "task", "x" * 50]
+    texts = ("Don't panic!", "Größe prüfen", "", "x" * 60)
+    assert [slug_for(text) for text in texts] == ["dont_panic", "grosse_prufen", "task", "x" * 50]

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from asbuilt.errors import GateStopped, NotFound, UsageWrong
 from asbuilt.lifecycle.tasks.statuses import Status
+from asbuilt.plan.names import slugify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -223,11 +224,7 @@ def workable(tasks: Mapping[int, Task], number: int) -> Task:
 
 def slug_for(text: str) -> str:
     """Return a slug of a text: `add_rate_limiting`."""
-    words = re.findall(r"[a-z0-9]+", text.lower().replace("'", ""))
-    slug = "_".join(words)
-    if len(slug) <= _SLUG:
-        return slug or "task"
-    return slug[: _SLUG + 1].rpartition("_")[0] or slug[:_SLUG]
+    return slugify(text.replace("'", ""), limit=_SLUG).replace("-", "_") or "task"
 
 
 def numbers_in(words: Iterable[str]) -> list[int]:
