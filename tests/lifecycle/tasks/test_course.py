@@ -16,12 +16,12 @@ from asbuilt.events.plain import read_options
 from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.run.moves import Attempt, End, Judge, Land, Move, Post, Start, Tidy
 from asbuilt.lifecycle.status.progress import progress
+from asbuilt.lifecycle.tasks.failures import failure
 from asbuilt.lifecycle.tasks.model import (
     Artifact,
     Changes,
     Pending,
     Task,
-    failure,
     moved,
     numbers_in,
     slug_for,
