@@ -156,6 +156,9 @@ def make() -> int:
     for module, file in _modules(COPY / "src"):
         file.write_text(marked(module, texts[module]), encoding="utf-8")
     (COPY / "src" / "asbuilt_reach.py").write_text(recorder(NOTES), encoding="utf-8")
+    for beside in ("plugin", "tests"):  # what the sources read from their repository
+        (COPY / beside).unlink(missing_ok=True)
+        (COPY / beside).symlink_to(ROOT / beside)
     if not (COPY / "venv").exists():
         _copy_environment()
     digests = {module: hashlib.sha256(text.encode()).hexdigest() for module, text in texts.items()}

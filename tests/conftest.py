@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from difflib import unified_diff
 from typing import TYPE_CHECKING, Protocol
 
@@ -37,6 +38,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A shell starts its background jobs with these ignored, and processes that tests start would inherit it.
+    for number in (signal.SIGINT, signal.SIGQUIT):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     config.pluginmanager.register(Entries(config, script("requirements")))
 
 

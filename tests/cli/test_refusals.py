@@ -184,7 +184,7 @@ CASES = [
         'library/finding.py "{}" {} {} plans: {}', "plan show limit", _write("plans/limit-b.md", RATE_LIMIT)
     ),
     Case(
-        "run/command.py {} has {}: {}",
+        "run/preconditions.py {} has {}: {}",
         "run rate-limit",
         _write("plans/rate-limit.md", RATE_LIMIT.replace("None.", "Phase 9.")),
         SCRIPTED,
@@ -198,7 +198,7 @@ CASES = [
     ),
     Case("run/follow.py no branch is checked out here", "run rate-limit", _detach, SCRIPTED),
     Case(
-        "run/command.py direct landing is refused here (landing.direct)",
+        "run/preconditions.py direct landing is refused here (landing.direct)",
         "run rate-limit --direct",
         environ={"ASBUILT_LANDING_DIRECT": "refuse"},
     ),

@@ -3,7 +3,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from asbuilt.ledger import tasks
-from asbuilt.lifecycle.tasks.model import Changes, Failed, failure
+from asbuilt.lifecycle.tasks.failures import failure
+from asbuilt.lifecycle.tasks.model import Changes, Failed
 from asbuilt.lifecycle.tasks.state_json import read_state
 from asbuilt.lifecycle.tasks.statuses import Status
 from tests.lifecycle.tasks.pairs import STATE

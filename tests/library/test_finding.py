@@ -10,7 +10,8 @@ import pytest
 from inline_snapshot import snapshot
 
 from asbuilt.errors import AsbuiltError, NotFound, PlanUnreadable, UsageWrong
-from asbuilt.library.finding import find, open_plan
+from asbuilt.library.finding import find
+from asbuilt.library.opening import open_plan
 from asbuilt.library.search_path import Library, open_library
 
 if TYPE_CHECKING:

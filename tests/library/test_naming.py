@@ -31,10 +31,10 @@ for number in range(10):
     ("title", "name"),
     [
         ("Rate limiting", "rate-limiting.md"),
-        ("  Größe: 50 % — größer!  ", "groe-50-groer.md"),
+        ("  Größe: 50 % — größer!  ", "grosse-50-grosser.md"),
         ("../../etc/passwd", "etc-passwd.md"),
         ("-rf", "rf.md"),
-        ("Zażółć gęślą jaźń", "zazoc-gesla-jazn.md"),
+        ("Zażółć gęślą jaźń", "zazolc-gesla-jazn.md"),
         (
             "a title that goes on and on and on until nobody reads it any more",
             "a-title-that-goes-on-and-on-and-on-until.md",

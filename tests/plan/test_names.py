@@ -43,6 +43,18 @@ def test_a_slug_names_a_file_whose_slug_it_is(text: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("title", "slug"),
+    [
+        ("Größe & Straße prüfen", "grosse-strasse-prufen"),
+        ("Łódź, Øst og Œuvre", "lodz-ost-og-oeuvre"),
+        ("日本", ""),
+    ],
+)
+def test_letters_with_marks_keep_their_base_letters(title: str, slug: str) -> None:
+    assert slugify(title) == slug
+
+
+@pytest.mark.parametrize(
     ("name", "slug"),
     [("FEATURE_PLAN.md", "feature-plan"), ("rate-limit.md", "rate-limit"), ("notes", "notes")],
 )

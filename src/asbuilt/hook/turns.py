@@ -119,8 +119,8 @@ def _metered(call: Call, state: State) -> Answer | None:
         return Answer(messages.round_over(loop), messages.round_over(loop))
     if state.warned:
         return None
-    warning = messages.warned(use.percent, plan)
-    return Answer(f"{warning} {messages.save_advice(plan)}", warning)
+    warning = reload_messages.warned(use.percent, plan)
+    return Answer(f"{warning} {reload_messages.save_advice(plan)}", warning)
 
 
 def _stay(call: Call, state: State) -> None:
@@ -167,14 +167,18 @@ def stopping(call: Call, held: Held) -> Answer | None:
     loop = _looped(call, use, limits, plan, reply=call.text("last_assistant_message"))
     if plan is not None and not plan.is_over:
         call.keep_reload(state)
-    full = messages.full_while_planning if held.after is not None else messages.full
+    full = reload_messages.full_while_planning if held.after is not None else reload_messages.full
     facts = StopFacts(
         percent=use.percent,
         critical=limits.critical,
         in_loop=own is not None,
         words=full(use.percent, plan),
         others=(
-            *([Wish(f"phase {over} is over", messages.phase_over(over, plan))] if over and plan else ()),
+            *(
+                [Wish(f"phase {over} is over", reload_messages.phase_over(over, plan))]
+                if over and plan
+                else ()
+            ),
             *([Wish("", unasked)] if unasked else ()),
         ),
     )

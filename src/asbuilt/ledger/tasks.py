@@ -13,7 +13,8 @@ import msgspec
 
 from asbuilt.events.convert import convert
 from asbuilt.journal.database.table import OF_REPO, Table, insert
-from asbuilt.lifecycle.tasks.model import Added, Changed, Changes, Failed, Failure, Imported, Task, fold
+from asbuilt.lifecycle.tasks.failures import Failure
+from asbuilt.lifecycle.tasks.model import Added, Changed, Changes, Failed, Imported, Task, fold
 
 if TYPE_CHECKING:
     from asbuilt.journal.database.store import Session

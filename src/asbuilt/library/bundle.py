@@ -12,7 +12,7 @@ from asbuilt.errors import PlanUnreadable
 from asbuilt.plan.markdown.source import MAX_BYTES, digest
 
 if TYPE_CHECKING:
-    from asbuilt.library.finding import Opened
+    from asbuilt.library.opening import Opened
 
 SCHEMA: Final = "asbuilt.bundle/1"
 MAX_BUNDLE: Final = 3 * MAX_BYTES

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import NotFound, PlanUnreadable
-from asbuilt.library.finding import find, open_plan
+from asbuilt.library.finding import find
+from asbuilt.library.opening import open_plan
 from asbuilt.library.search_path import describe, library_around, plans
 from asbuilt.lifecycle.status.standing import done_now, fold_plan
 from asbuilt.plan.model import Status
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from asbuilt.events.event import Entry
-    from asbuilt.library.finding import Opened
+    from asbuilt.library.opening import Opened
     from asbuilt.library.repository import Repository
     from asbuilt.library.search_path import PlanFile
     from asbuilt.plan.model import Phase

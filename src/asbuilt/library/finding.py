@@ -6,28 +6,13 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from stat import S_ISREG
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final
 
 from asbuilt.errors import NotFound, UsageWrong
-from asbuilt.library.reading import read_bytes
-from asbuilt.library.repository import real
-from asbuilt.library.search_path import Library, PlanFile, describe, is_inside, looked_in, plans
-from asbuilt.plan.lint import Length
+from asbuilt.library.search_path import Library, PlanFile, describe, looked_in, plans
 from asbuilt.plan.names import slug_of_file
-from asbuilt.plan.reader import read
-
-if TYPE_CHECKING:
-    from asbuilt.plan.model import Plan
 
 _NAMES_SHOWN: Final = 8
-
-
-class Opened(NamedTuple):
-    """A parsed plan, its file, and the progress document that it names, if there is one."""
-
-    at: PlanFile
-    plan: Plan
-    companion: tuple[PlanFile, Plan] | None
 
 
 def find(library: Library, name: str) -> PlanFile:
@@ -90,33 +75,3 @@ def _missing(library: Library, name: str, every: Sequence[PlanFile]) -> NotFound
         why=f"Plans here: {', '.join(slugs[:_NAMES_SHOWN])}{rest}.",
         next_step="`asbuilt plan list`",
     )
-
-
-def open_plan(
-    library: Library,
-    at: PlanFile,
-    *,
-    ui_patterns: Sequence[str] = (),
-    length: Length = Length.CONTROL,
-) -> Opened:
-    """Read a plan, and the progress document it names if that is in the same repository or folder."""
-    data = read_bytes(at.file, name=at.shown)
-    plan = read(data, ui_patterns=ui_patterns, length=length)
-    companion = _companion(library, at, plan)
-    if companion is None:
-        return Opened(at, plan, None)
-    other = read(read_bytes(companion.file, name=companion.shown))
-    plan = read(data, companion=other, ui_patterns=ui_patterns, length=length)
-    return Opened(at, plan, (companion, other))
-
-
-def _companion(library: Library, at: PlanFile, plan: Plan) -> PlanFile | None:
-    if plan.companion is None:
-        return None
-    root = library.repository.root if at.repository and library.repository is not None else at.file.parent
-    for folder in (at.file.parent, root):
-        file = folder / plan.companion
-        # The name comes from an untrusted text: it must not lead out of the root.
-        if is_inside(file, root) and file.is_file() and real(file) != real(at.file):
-            return describe(library, file)
-    return None

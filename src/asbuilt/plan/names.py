@@ -11,6 +11,10 @@ from asbuilt.errors import UsageWrong
 _SLUG: Final = re.compile(r"[a-z0-9][a-z0-9-]*")
 _MAX_SLUG: Final = 40
 _LONGEST: Final = 100
+_LETTERS: Final = str.maketrans(
+    {"ß": "ss", "ẞ": "SS", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L"}
+)
+"""Latin letters that Unicode does not decompose."""
 
 ADJECTIVES: Final = (
     "amber", "brave", "bright", "calm", "clear", "crisp", "deft", "eager", "early", "fair",
@@ -55,7 +59,7 @@ def slug_of_name(name: str) -> str:
 
 def slugify(text: str, *, limit: int = _MAX_SLUG) -> str:
     """Make a slug from a title, cut at the end of a word; empty if no character of it can be used."""
-    plain = unicodedata.normalize("NFKD", text).encode("ascii", "ignore").decode()
+    plain = unicodedata.normalize("NFKD", text.translate(_LETTERS)).encode("ascii", "ignore").decode()
     slug = re.sub(r"[^a-z0-9]+", "-", plain.lower()).strip("-")
     if len(slug) <= limit:
         return slug

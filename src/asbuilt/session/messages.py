@@ -13,52 +13,11 @@ if TYPE_CHECKING:
 _ITEM_WIDTH: Final = 70
 _NOTES_NAMED: Final = 3
 _MOST_ITEMS: Final = 20
-_NOTE: Final = "a note (`asbuilt session note add NAME`)"
+NOTE: Final = "a note (`asbuilt session note add NAME`)"
+"""Where a conversation keeps what a plan leaves out."""
 COMES_FIRST: Final = (
     "The user's message comes first: where it asks for something else, do that and leave the plan."
 )
-
-
-def warned(percent: int, plan: PlanFacts) -> str:
-    """Warn that a context is half full."""
-    return (
-        f"asbuilt: CONTEXT WARNING: {percent}% used. {plan.name}: {standing(plan)}. Place saved;"
-        " /clear brings the plan back here and nowhere else."
-    )
-
-
-def save_advice(plan: PlanFacts) -> str:
-    """Return the advice for an agent whose context is half full."""
-    return (
-        f"At the next good place: tick what is proven in {plan.shown}, commit, save {_NOTE}, then end with:"
-        f" {reload_line(plan)}"
-    )
-
-
-def full(percent: int, plan: PlanFacts | None) -> str:
-    """Explain why a turn does not end yet, and what to do first."""
-    lead = f"asbuilt: context {percent}% used, stopping once to save."
-    if plan is None:
-        first, last = "Commit what is done", "Reload with: note NAME, what to continue with."
-    elif plan.is_over:
-        first = f"{plan.name} is finished. Commit what is left"
-        last = f"Reload with: {plan.shown} (finished), note NAME."
-    else:
-        first, last = f"Tick what is proven in {plan.shown}, commit", reload_line(plan)
-    return (
-        f"{lead} {first}, save {_NOTE}, then, after all tool calls, end with: {last} Then the user types"
-        " /clear. This reason will not block again."
-    )
-
-
-def phase_over(phase: str, plan: PlanFacts) -> str:
-    """Advise a fresh context at the end of a phase, however empty the context is."""
-    return (
-        f"asbuilt: phase {phase} of {plan.name} is over; {standing(plan)}. Tick what is proven in"
-        f" {plan.shown}, commit, save {_NOTE}, then, after all tool calls, end with: {reload_line(plan)}"
-        " Recommend a fresh context: the user types /clear and the plan comes back. This reason will not"
-        " block again."
-    )
 
 
 def unasked(plan: str, *, is_own: bool) -> str:
@@ -72,26 +31,10 @@ def unasked(plan: str, *, is_own: bool) -> str:
     )
 
 
-def full_while_planning(percent: int, plan: PlanFacts | None) -> str:
-    """Explain the same in plan mode, where only the plan may be written."""
-    where = plan.shown if plan else "the plan file"
-    return (
-        f"asbuilt: context {percent}% used, stopping once to save. Bring {where} up to date with what you"
-        f" found out, then end with: Reload with: {where}. Then the user types /clear."
-        " This reason will not block again."
-    )
-
-
 def progress(plan: PlanFacts) -> str:
     """Report a plan's progress with its open items, at most 20."""
     rows = [f"asbuilt: {plan.name} ({plan.shown}): {standing(plan)}."]
     return "\n".join([*rows, *(f"- {quoted(item)}" for item in plan.open[:_MOST_ITEMS])])
-
-
-def reload_line(plan: PlanFacts) -> str:
-    """Return the line that describes how to resume a plan."""
-    about = f", item {quoted(plan.item)}" if plan.item else ""
-    return f"Reload with: {plan.shown}, note NAME{about}."
 
 
 def standing(plan: PlanFacts) -> str:
@@ -109,7 +52,7 @@ def counted(items: Sequence[str]) -> str:
 
 def approved(plan: PlanFacts, *, mode: str) -> str:
     """Report a plan that was just approved, and the permission mode that is on again."""
-    note = f"What you found out and the plan leaves out goes into {_NOTE}."
+    note = f"What you found out and the plan leaves out goes into {NOTE}."
     off = f"Plan mode is off; permission mode: {mode}."
     return f"asbuilt: {plan.name} is approved{_tick(plan)}. {off} {note} /clear brings the plan back here."
 

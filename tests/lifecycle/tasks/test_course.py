@@ -16,12 +16,12 @@ from asbuilt.events.plain import read_options
 from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.run.moves import Attempt, End, Judge, Land, Move, Post, Start, Tidy
 from asbuilt.lifecycle.status.progress import progress
+from asbuilt.lifecycle.tasks.failures import failure
 from asbuilt.lifecycle.tasks.model import (
     Artifact,
     Changes,
     Pending,
     Task,
-    failure,
     moved,
     numbers_in,
     slug_for,
@@ -256,4 +256,5 @@ def test_a_task_outlives_its_way_through_json() -> None:
         TASK, artifacts=(Artifact("plan", "p", "s", {"words": 1}),), pending=pending, more={"a": [1]}
     )
     assert convert(json.loads(json.dumps(to_builtins(whole))), Task) == whole
-    assert [slug_for(text) for text in ("Don't panic!", "", "x" * 60)] == ["dont_panic", "task", "x" * 50]
+    texts = ("Don't panic!", "Größe prüfen", "", "x" * 60)
+    assert [slug_for(text) for text in texts] == ["dont_panic", "grosse_prufen", "task", "x" * 50]

@@ -12,7 +12,8 @@ from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import AsbuiltError
-from asbuilt.library.finding import Opened, find, open_plan
+from asbuilt.library.finding import find
+from asbuilt.library.opening import Opened, open_plan
 from asbuilt.library.repository import real
 from asbuilt.library.search_path import Library, PlanFile, library_around, plans
 from asbuilt.plan.lint import Length

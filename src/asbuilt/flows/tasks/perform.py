@@ -6,7 +6,6 @@ Rule: an agent runs only between the start and the judgement; `flows.tasks.postf
 from __future__ import annotations
 
 from contextlib import suppress
-from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from msgspec import UNSET
@@ -16,16 +15,12 @@ from msgspec.structs import replace as evolve
 from asbuilt.errors import GitFailed, NotLanded
 from asbuilt.events.authoring import TaskJudged
 from asbuilt.events.landings import LandingTidied
-from asbuilt.events.questions import SandboxKey
-from asbuilt.events.runs import RunStarted
 from asbuilt.flows.checks.outside_changes import need_unchanged
 from asbuilt.flows.run.briefs import planner_brief
-from asbuilt.flows.run.record import ACTOR, Record, append_event
-from asbuilt.flows.start import claim, is_agreed
+from asbuilt.flows.run.record import Record, append_event
 from asbuilt.flows.tasks.postflight import fail, land, post, session_of
-from asbuilt.git import commits
+from asbuilt.flows.tasks.preflight import start
 from asbuilt.git.landing import candidates
-from asbuilt.git.repository import Repository, base_on
 from asbuilt.git.workspace import workspaces
 from asbuilt.journal import memory
 from asbuilt.journal.events import shortened
@@ -33,7 +28,6 @@ from asbuilt.ledger import tasks
 from asbuilt.lifecycle.memory import ranked
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.tasks.decide import FINISHED, TaskRunFacts
-from asbuilt.lifecycle.tasks.model import Changes, Pending, workable
 from asbuilt.lifecycle.tasks.numbering import PLAN
 from asbuilt.lifecycle.tasks.prompt import RECALLED, prompt
 from asbuilt.lifecycle.tasks.results import (
@@ -44,7 +38,6 @@ from asbuilt.lifecycle.tasks.results import (
     read_result,
     read_written,
 )
-from asbuilt.lifecycle.tasks.statuses import UNDER_WAY
 
 if TYPE_CHECKING:
     from asbuilt.events.options import TaskOrder
@@ -62,7 +55,7 @@ def perform(context: Context, working: Working, facts: TaskRunFacts, move: moves
     record, repository = context.record, context.repository
     match move:
         case moves.Start():
-            _start(record, repository, context.processes.level)
+            start(record, repository, context.processes.level)
         case moves.Attempt():
             _attempt(context, working, facts, move)
         case moves.Judge(stage=stage, number=number):
@@ -108,29 +101,6 @@ def _tidy(context: Context, facts: TaskRunFacts) -> None:
         workspaces.remove(context.repository, context.workspace(_LANE, facts.base or ""))
     candidates.let_go(context.repository, context.record.run.run)
     context.record.append(LandingTidied(kept_in_all=0), "tidied")
-
-
-def _start(record: Record, repository: Repository, level: str) -> None:
-    """Start the run and set the task's status in one transaction, before any agent runs."""
-    run, order = record.run, record.run.options.ordered
-    branch = run.options.branch
-    base = base_on(repository, branch)
-    author = commits.author_of(repository)
-    claim(record)
-    agreed = is_agreed(record, SandboxKey())
-    outline = {"phases": {order.operation: ()}, "titles": {order.operation: f"Task {order.number}"}}
-    kept = record.blobs.put_json(outline)
-    at = datetime.fromisoformat(run.at).astimezone(author.at.tzinfo).isoformat()
-    with record.store.write() as session:
-        tasks.hold(session, run.org, run.repo)
-        workable(tasks.every(session, run.org, run.repo), order.number)
-        pending = Pending(session_of(run), run.run, order.operation, order.reason, session.now)
-        changes = Changes(status=UNDER_WAY[order.operation], session=pending.session, pending=pending)
-        key = f"{run.run}/preflight"
-        tasks.change(session, run.org, run.repo, order.number, changes=changes, key=key, actor=ACTOR)
-        by = (author.name, author.email, at)
-        started = RunStarted(base=base, ring=level, ring_agreed=agreed, outline=kept, author=by)
-        append_event(session, run, evolve(started, session_id=pending.session), "started")
 
 
 def _judge(record: Record, facts: TaskRunFacts, stage: str, number: int) -> None:

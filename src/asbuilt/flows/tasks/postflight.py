@@ -35,7 +35,8 @@ from asbuilt.git.trees import file_in
 from asbuilt.ledger import tasks
 from asbuilt.library.atomic_files import clear_away, create, replace
 from asbuilt.library.reading import read_bytes
-from asbuilt.lifecycle.tasks.model import Artifact, Task, failure
+from asbuilt.lifecycle.tasks.failures import failure
+from asbuilt.lifecycle.tasks.model import Artifact, Task
 from asbuilt.lifecycle.tasks.numbering import PLAN
 from asbuilt.lifecycle.tasks.results import settled
 from asbuilt.lifecycle.tasks.state_json import STATE, read_state

@@ -9,7 +9,9 @@ from msgspec import UNSET, Struct, UnsetType, field, structs
 from msgspec.structs import replace
 
 from asbuilt.errors import GateStopped, NotFound, UsageWrong
+from asbuilt.lifecycle.tasks.failures import Failure  # noqa: TC001 - msgspec resolves the fields
 from asbuilt.lifecycle.tasks.statuses import Status
+from asbuilt.plan.names import slugify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -21,8 +23,6 @@ LONGEST: Final = 4_000
 MOST: Final = 200
 """Maximum number of tasks per command."""
 _SLUG: Final = 50
-_HIGH: Final = ("artifact_missing", "result_missing", "result_invalid")
-"""Errors that lose something."""
 _NUMBERS: Final = re.compile(r"#?([1-9][0-9]{0,5})(?:\s*-\s*#?([1-9][0-9]{0,5}))?", re.ASCII)
 
 
@@ -94,50 +94,6 @@ class Changes(Struct, frozen=True, kw_only=True):
     def applied(self, task: Task) -> Task:
         """Return the task after the change."""
         return replace(task, **self.named)
-
-
-class FailureContext(Struct, frozen=True, kw_only=True):
-    """The session, the command and the step of an error."""
-
-    session_id: str
-    command: str
-    task: int
-    checkpoint: str
-
-
-class Recovery(Struct, frozen=True, kw_only=True):
-    """What the user can do about an error."""
-
-    suggested_action: str
-    auto_recoverable: bool = False
-
-
-class Failure(Struct, frozen=True, kw_only=True):
-    """An error of a task: what went wrong, where, and how to continue."""
-
-    id: str
-    timestamp: str
-    type: str
-    severity: str
-    message: str
-    context: FailureContext
-    recovery: Recovery
-    fix_status: str = "unfixed"
-
-
-def failure(  # noqa: PLR0913 - a record has these parts
-    kind: str, message: str, *, task: int, session: str, checkpoint: str, command: str, at: str
-) -> Failure:
-    """Build the record of an error."""
-    return Failure(
-        id=f"err_{''.join(filter(str.isdecimal, at))}",
-        timestamp=at,
-        type=kind,
-        severity="high" if kind in _HIGH else "medium",
-        message=message,
-        context=FailureContext(session_id=session, command=command, task=task, checkpoint=checkpoint),
-        recovery=Recovery(suggested_action=f"`{command}`"),
-    )
 
 
 class Added(Struct, frozen=True):
@@ -223,11 +179,7 @@ def workable(tasks: Mapping[int, Task], number: int) -> Task:
 
 def slug_for(text: str) -> str:
     """Return a slug of a text: `add_rate_limiting`."""
-    words = re.findall(r"[a-z0-9]+", text.lower().replace("'", ""))
-    slug = "_".join(words)
-    if len(slug) <= _SLUG:
-        return slug or "task"
-    return slug[: _SLUG + 1].rpartition("_")[0] or slug[:_SLUG]
+    return slugify(text.replace("'", ""), limit=_SLUG).replace("-", "_") or "task"
 
 
 def numbers_in(words: Iterable[str]) -> list[int]:

@@ -27,7 +27,7 @@ from asbuilt.settings.running import command_in
 
 if TYPE_CHECKING:
     from asbuilt.flows.checks.dry_run import Trying
-    from asbuilt.library.finding import Opened
+    from asbuilt.library.opening import Opened
 
 _SCHEMA: Final = "asbuilt.check/1"
 

@@ -28,7 +28,7 @@ from asbuilt.plan.model import Plan, Status
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from asbuilt.library.finding import Opened
+    from asbuilt.library.opening import Opened
     from asbuilt.library.search_path import PlanFile
     from asbuilt.plan.markdown.source import Edit
 

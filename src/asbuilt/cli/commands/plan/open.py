@@ -15,7 +15,7 @@ from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, FAILED, UsageWrong
 
 if TYPE_CHECKING:
-    from asbuilt.library.finding import Opened
+    from asbuilt.library.opening import Opened
 
 
 @subcommand(

@@ -41,7 +41,7 @@ from asbuilt.proof.trying import Tried, problems_of
 from asbuilt.settings.running import command_in, with_sandbox
 
 if TYPE_CHECKING:
-    from asbuilt.library.finding import Opened
+    from asbuilt.library.opening import Opened
     from asbuilt.plan.model import Plan
     from asbuilt.ports import Redrafting
 

@@ -30,7 +30,7 @@ from asbuilt.plan.model import Count, Format, Phase, Plan, Status
 from asbuilt.plan.problems import Problem, Severity
 
 if TYPE_CHECKING:
-    from asbuilt.library.finding import Opened
+    from asbuilt.library.opening import Opened
 
 _SHOWN_PROBLEMS = 5
 

@@ -12,7 +12,13 @@ from msgspec import structs
 from asbuilt import wiring
 from asbuilt.cli.commands.run.every import Timed, When, put_on, read_times, refuse_contradictions, times
 from asbuilt.cli.commands.run.follow import ask_for, target_of
-from asbuilt.cli.commands.run.preconditions import goes_on, refuse_other_ways, refuse_too_early
+from asbuilt.cli.commands.run.preconditions import (
+    goes_on,
+    refuse_direct,
+    refuse_errors,
+    refuse_other_ways,
+    refuse_too_early,
+)
 from asbuilt.cli.commands.run.resume import Continuing, continue_named, continue_only
 from asbuilt.cli.runs import outcome
 from asbuilt.cli.runs.agent_choice import chosen_before
@@ -50,7 +56,7 @@ from asbuilt.settings.running import chosen_for_runs
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asbuilt.library.finding import Opened
+    from asbuilt.library.opening import Opened
     from asbuilt.settings import Settings
 
 _NOTE: Final = 1_500
@@ -253,22 +259,11 @@ def options_for(
 ) -> RunOptions:
     """Build the options of a run: flags before settings. Raise if the run could not work."""
     plan, slug = opened.plan, opened.at.slug
-    errors = [problem for problem in plan.problems if problem.severity == "error"]
-    if errors:
-        raise GateStopped(
-            f"{slug} has {counted(len(errors), 'error')}: {errors[0].message}",
-            why="The plan has errors, so asbuilt cannot tell when a phase is done.",
-            next_step=f"`asbuilt plan check {slug}`",
-        )
+    refuse_errors(slug, plan)
     branch = target_of(checkout)
     phase = None if wish.phase is None else the_phase(plan, wish.phase).id
     landing = one_of(LANDINGS, wish.landing or settings.text("landing.mode"))
-    if landing == "direct" and settings.text("landing.direct") == "refuse":
-        raise GateStopped(
-            "direct landing is refused here (landing.direct)",
-            why="Nothing reaches a protected branch before all of it is proven.",
-            next_step=f"`asbuilt run {slug} --cherry-pick`",
-        )
+    refuse_direct(slug, landing, settings)
     if landing == "pr":
         # Refuse before an agent works, not when its work is proven and no pull request can be opened.
         open_forge(open_repository(checkout), environ)

@@ -9,14 +9,16 @@ import click
 
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.words import counted
 from asbuilt.errors import GateStopped
 from asbuilt.lifecycle.plan_run.doubts import course_for, doubts_in, plan_in
 from asbuilt.plan.needs import open_needs
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
-    from asbuilt.library.finding import Opened
-    from asbuilt.plan.model import Phase
+    from asbuilt.library.opening import Opened
+    from asbuilt.plan.model import Phase, Plan
+    from asbuilt.settings.layers import Settings
 
 
 def goes_on(door: Door, opened: Opened, phases: Sequence[Phase], *, is_attended: bool) -> bool:
@@ -42,6 +44,27 @@ def goes_on(door: Door, opened: Opened, phases: Sequence[Phase], *, is_attended:
             )
         case other:
             assert_never(other)
+
+
+def refuse_errors(slug: str, plan: Plan) -> None:
+    """Refuse a plan with errors."""
+    errors = [problem for problem in plan.problems if problem.severity == "error"]
+    if errors:
+        raise GateStopped(
+            f"{slug} has {counted(len(errors), 'error')}: {errors[0].message}",
+            why="The plan has errors, so asbuilt cannot tell when a phase is done.",
+            next_step=f"`asbuilt plan check {slug}`",
+        )
+
+
+def refuse_direct(slug: str, landing: str, settings: Settings) -> None:
+    """Refuse to land phase by phase where the settings forbid it."""
+    if landing == "direct" and settings.text("landing.direct") == "refuse":
+        raise GateStopped(
+            "direct landing is refused here (landing.direct)",
+            why="Nothing reaches a protected branch before all of it is proven.",
+            next_step=f"`asbuilt run {slug} --cherry-pick`",
+        )
 
 
 def refuse_too_early(slug: str, phases: Sequence[Phase], done: Collection[str]) -> None:

@@ -1,0 +1,53 @@
+"""Read a plan, and the progress document that it names."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from asbuilt.library.reading import read_bytes
+from asbuilt.library.repository import real
+from asbuilt.library.search_path import Library, PlanFile, describe, is_inside
+from asbuilt.plan.lint import Length
+from asbuilt.plan.reader import read
+
+if TYPE_CHECKING:
+    from asbuilt.plan.model import Plan
+
+
+class Opened(NamedTuple):
+    """A parsed plan, its file, and the progress document that it names, if there is one."""
+
+    at: PlanFile
+    plan: Plan
+    companion: tuple[PlanFile, Plan] | None
+
+
+def open_plan(
+    library: Library,
+    at: PlanFile,
+    *,
+    ui_patterns: Sequence[str] = (),
+    length: Length = Length.CONTROL,
+) -> Opened:
+    """Read a plan, and the progress document it names if that is in the same repository or folder."""
+    data = read_bytes(at.file, name=at.shown)
+    plan = read(data, ui_patterns=ui_patterns, length=length)
+    companion = _companion(library, at, plan)
+    if companion is None:
+        return Opened(at, plan, None)
+    other = read(read_bytes(companion.file, name=companion.shown))
+    plan = read(data, companion=other, ui_patterns=ui_patterns, length=length)
+    return Opened(at, plan, (companion, other))
+
+
+def _companion(library: Library, at: PlanFile, plan: Plan) -> PlanFile | None:
+    if plan.companion is None:
+        return None
+    root = library.repository.root if at.repository and library.repository is not None else at.file.parent
+    for folder in (at.file.parent, root):
+        file = folder / plan.companion
+        # The name comes from an untrusted text: it must not lead out of the root.
+        if is_inside(file, root) and file.is_file() and real(file) != real(at.file):
+            return describe(library, file)
+    return None
