@@ -252,7 +252,7 @@ def serve(
                 is_outdated=build.has_changed if build else lambda: False,
             )  # fmt: skip
             if worker.serve(ended, idle_s=idle_s):
-                begin_anew()
+                restart()
         engine.close()
     return True
 
@@ -382,7 +382,7 @@ def _tail(log: Path) -> str:
     return lines[-1][-200:] if lines else "it said nothing"
 
 
-def begin_anew() -> NoReturn:
+def restart() -> NoReturn:
     """Exec the same command again: ends all threads of this process; attempts keep running."""
     sys.stdout.flush()
     sys.stderr.flush()

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 
 from asbuilt.agents.acp.adapter import Acp
 from asbuilt.agents.contract import Conversed, Noted, Said, Used
-from asbuilt.agents.prompt import go_on, prompt_for
+from asbuilt.agents.prompt import prompt_for, resume_prompt
 from asbuilt.agents.sandbox.launch import probe
 from asbuilt.ports import Program
 from tests.agents.conftest import Machine
@@ -200,7 +200,7 @@ def test_a_conversation_is_taken_up_again_and_what_is_replayed_is_not_said_again
     folder.mkdir(parents=True)
     (folder / "session").write_text("s0")
     turn = peer.driven()
-    assert (turn.ending, turn.says, peer.prompts) == ("done", "", [go_on()])
+    assert (turn.ending, turn.says, peer.prompts) == ("done", "", [resume_prompt()])
     assert peer.listener.events == [Used(), Conversed(session="s0"), Used()]
 
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from asbuilt.agents.prompt import go_on, prompt_for, system_for
+from asbuilt.agents.prompt import prompt_for, resume_prompt, system_for
 from asbuilt.proof.drift.drift import tokens_in
 from tests.agents.briefs import BRIEFS, KEPT, shown
 
@@ -53,7 +53,7 @@ def test_the_fixed_part_of_a_prompt_is_short(role: str) -> None:
     )
     fixed = len(system_for(brief)) + len(prompt_for(brief)) - told
     assert 0 < fixed < (VERIFY_LIMIT if role in ("verify", "test") else FIXED_LIMIT)
-    assert len(go_on()) < FIXED_LIMIT
+    assert len(resume_prompt()) < FIXED_LIMIT
 
 
 @settings(max_examples=150)

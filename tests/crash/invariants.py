@@ -84,8 +84,10 @@ def _commits(shop: Shop, branch: str, events: Entries) -> Iterator[Broken]:
     commits = {row[0] for row in rows}
     for landing in fold_plan(events).landings:
         for one in landing.landed:
-            if one.stands not in commits:
-                yield Broken("lost", f"phase {one.phase} landed as {one.stands[:12]}, which {branch} lacks")
+            if one.landed_as not in commits:
+                yield Broken(
+                    "lost", f"phase {one.phase} landed as {one.landed_as[:12]}, which {branch} lacks"
+                )
     landings = (one.event.commits for one in events if isinstance(one.event, LandingDone))
     told = {(one.run, one.phase) for commits in landings for one in starmap(Landed, commits)}
     for run, phase in sorted(set(of_phase) - told):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.events.landings import LandingRefused
-from asbuilt.flows.requests import Asker, go_on
+from asbuilt.flows.requests import Asker, resume
 from asbuilt.journal import repositories
 from asbuilt.journal.engine.liveness import holder
 from asbuilt.journal.ids import LOCAL
@@ -84,7 +84,7 @@ class Plant(Shop):
 
     def hasten(self, run: str) -> None:
         """Let a run that waits go on now, as `resume` does, and look at nothing."""
-        go_on(self.store, self.run(run), asker=Asker("ann", "here", {}))
+        resume(self.store, self.run(run), asker=Asker("ann", "here", {}))
 
     def landed(self, run: str) -> None:
         """See that a run has come to its good end, and that nothing is broken."""

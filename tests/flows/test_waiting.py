@@ -84,7 +84,7 @@ def test_what_is_said_between_the_decision_to_wait_and_the_waiting_is_heard(
     requests.pause(store, run, reason="lunch", asker=ASKER)
     speak = {
         "stop": lambda: requests.stop(store, run, reason="enough", asker=ASKER),
-        "resume": lambda: requests.go_on(store, run, asker=ASKER),
+        "resume": lambda: requests.resume(store, run, asker=ASKER),
     }[said]
     between = Interrupted(store, speak)
     blobs = Blobs(home.blobs)

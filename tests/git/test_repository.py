@@ -82,7 +82,7 @@ def test_a_copy_shows_by_its_folder_and_can_get_an_identity_of_its_own(shop: Sho
     found = identity(copy)
     assert found is not None
     assert (found.uuid, found.inode != one.inode) == (one.uuid, True)
-    assert ensure_identity(copy, anew=True).uuid != one.uuid
+    assert ensure_identity(copy, is_copy=True).uuid != one.uuid
     shop.root.rename(tmp_path / "moved")
     moved = identity(open_repository(tmp_path / "moved"))
     assert moved is not None

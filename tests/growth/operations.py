@@ -95,7 +95,7 @@ READS: Final[dict[str, Operation]] = {
     "open runs everywhere": lambda session, _: runs.open_of(session, LOCAL),
     "what was asked for": lambda session, _: segments.asked(session, LOCAL, machine="m"),
     "what has to stop": lambda session, _: runs.stopped(session, LOCAL),
-    "what goes on": lambda session, _: segments.goes_on(session, LOCAL, "w1"),
+    "what goes on": lambda session, _: segments.will_continue(session, LOCAL, "w1"),
     "a segment by its workflow": lambda session, _: segments.named(session, LOCAL, "w1.1"),
     "claims": lambda session, _: claims.every(session, LOCAL, REPO),
     "repositories": lambda session, _: repositories.every(session, LOCAL),

@@ -155,7 +155,7 @@ def test_a_person_who_asks_a_run_to_go_on_lets_it_try_before_the_time(shop: Shop
     with shop.store.read() as session:
         found = runs.find(session, LOCAL, REPO, second)
     assert found is not None
-    assert requests.go_on(shop.store, found, asker=Asker("you", "here", {}))
+    assert requests.resume(shop.store, found, asker=Asker("you", "here", {}))
     landed(shop, first, second)
     begun = [name for name, entry in told(shop) if isinstance(entry.event, AttemptBegun)]
     assert begun == ["anna", "bert", "anna"]

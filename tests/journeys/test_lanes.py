@@ -219,7 +219,7 @@ def test_a_pause_parks_every_lane_and_the_run_is_paused(shop: Shop) -> None:
     release(shop, "2b")
     shop.until(lambda: shop.run(run).state == "paused")
     assert proven(shop) == []
-    assert requests.go_on(shop.store, shop.run(run), asker=YOU)
+    assert requests.resume(shop.store, shop.run(run), asker=YOU)
     assert shop.over(run) == ("landed", "")
     assert sorted(proven(shop)) == ["2a", "2b"]
 

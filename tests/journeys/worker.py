@@ -18,7 +18,7 @@ from asbuilt.flows.engine.taking import Taking
 from asbuilt.flows.engine.worker import Worker, clear
 from asbuilt.flows.fleet.membership import labels_of, offer
 from asbuilt.flows.kinds import Performer
-from asbuilt.flows.notify import NOBODY, Reach
+from asbuilt.flows.notify import NO_REACH, Reach
 from asbuilt.flows.segment import Runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.database.schema import STEPS
@@ -82,7 +82,7 @@ def main(step: Steps = recorded) -> None:
         performer = Performer(home, store, blobs, attempts, processes, lease=lease)
         engine = Engine(store, url=url, worker=me, slots=slots)
         calls = os.environ.get("ASBUILT_TEST_CALLS")
-        reach = Reach(desktop=_Calls(calls)) if calls else NOBODY
+        reach = Reach(desktop=_Calls(calls)) if calls else NO_REACH
         flow = Runs(store, blobs, performer, reach, lease=lease, step=step)
         taking = None
         if lease is not None and labels_of(home) is not None:

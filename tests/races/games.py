@@ -191,7 +191,7 @@ class Stop(_Journal):
         try:
             if self.who == 0:
                 said["stopped"] = requests.stop(self.store, run, reason="enough", asker=self.asker)
-                said["resumed"] = requests.go_on(self.store, run, asker=self.asker)
+                said["resumed"] = requests.resume(self.store, run, asker=self.asker)
             else:
                 with self.store.write() as session:
                     end(session, run, "failed", "it ended")

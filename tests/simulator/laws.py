@@ -254,10 +254,10 @@ class Laws:
         for run in {trailer(self._model.commits[one].message, RUN) for one in self._model.history(at)}:
             if run is None:
                 continue
-            stands = Counter(
+            landed_as = Counter(
                 one.phase for one in outcomes(self._model, at, run) if one.phase and not one.undone
             )
-            twice = [phase for phase, times in stands.items() if times > 1]
+            twice = [phase for phase, times in landed_as.items() if times > 1]
             if twice:
                 raise Unlawful(f"phase {twice[0]} of {run} stands twice")
 
@@ -348,17 +348,17 @@ class Laws:
         told = events_of(session, self._blobs, address)
         standing = fold_plan(told)
         listed = runs.of_plan(session, address)
-        stands = {one.stands for landing in standing.landings for one in landing.landed}
+        landed_as = {one.landed_as for landing in standing.landings for one in landing.landed}
         at = self._model.refs[_MAIN]
         for run in listed:
             for one in outcomes(self._model, at, run.run):
                 if (
                     one.phase
                     and not one.undone
-                    and one.commit not in stands | {work.commit for work in standing.proven}
+                    and one.commit not in landed_as | {work.commit for work in standing.proven}
                 ):
                     raise Unlawful(f"{one.commit[:7]} of {run.run} has landed and the journal does not know")
-        missing = [one[:7] for one in stands if one not in self._model.history(at)]
+        missing = [one[:7] for one in landed_as if one not in self._model.history(at)]
         if missing:
             raise Unlawful(f"the journal calls {missing} landed, and {_MAIN} does not have them")
         if plan not in self._people.edited and all(map(self._is_marked, listed)):

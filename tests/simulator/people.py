@@ -151,7 +151,7 @@ class People:
         self._request(script, options)
 
     def _go_on(self, run: Run) -> None:
-        said = requests.go_on(self._ledger, run, asker=ASKER)
+        said = requests.resume(self._ledger, run, asker=ASKER)
         self._stage.tell(f"go on {run.run}: {said}")
 
     def _answer(self, asked: Approval, *, other: bool = False) -> None:

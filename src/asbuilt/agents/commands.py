@@ -40,7 +40,7 @@ _LOOK_S: Final = 0.2
 _DRAIN_S: Final = 1.0
 _STOP_S: Final = 2.0
 """Grace period in seconds for a command whose run is stopping."""
-_FIRST_USER, _NOBODY = 1_000, 65_534
+_FIRST_USER, _NOBODY_UID = 1_000, 65_534
 _SERVICES: Final = Path(__file__).resolve().parent / "sandbox" / "services.py"
 
 
@@ -226,7 +226,7 @@ def _plain_user() -> int | None:
     """Return 1000 if that user exists, else 65534; None if we are not root. Programs look up their user."""
     if os.getuid():
         return None
-    return next((account.pw_uid for account in pwd.getpwall() if account.pw_uid == _FIRST_USER), _NOBODY)
+    return next((account.pw_uid for account in pwd.getpwall() if account.pw_uid == _FIRST_USER), _NOBODY_UID)
 
 
 def _check_started(code: int, status: bytes, capture: Capture, argv: tuple[str, ...]) -> None:

@@ -35,7 +35,7 @@ from asbuilt.policy.sandbox.variables import passed
 from asbuilt.ports import Opened
 
 # Inside this sandbox, root without privileges cannot create the nested sandbox that its commands need.
-_NOBODYS_ROOT: Final = ("--uid", "1000", "--gid", "1000")
+_UNPRIVILEGED: Final = ("--uid", "1000", "--gid", "1000")
 _PREFERENCES: Final = ".claude.json"
 _OWN: Final = ("ANTHROPIC_", "CLAUDE_CODE_DISABLE_", "CLAUDE_CODE_MAX_", "DISABLE_", "IS_SANDBOX")
 """Prefixes of the variables that configure Claude Code."""
@@ -153,7 +153,7 @@ def run(
         program = found_bubblewrap() or "bwrap"
         filter_fd = next(iter(kept), None)
         held = bubblewrap(request, argv, program=program, filter_fd=filter_fd, shares_terminal=terminal)
-        held[1:1] = _NOBODYS_ROOT if os.geteuid() == 0 else ()
+        held[1:1] = _UNPRIVILEGED if os.geteuid() == 0 else ()
     else:
         held = without_mounts(level, request, argv)
     # A no-op handler, not SIG_IGN: the child would inherit an ignored signal.

@@ -47,7 +47,7 @@ def stage_for(ask: str, context: Iterable[tuple[str, str]], *, begins: bool) -> 
     return "\n\n".join([rules, ask, *_marked(blocks)] if begins else [ask, again, *_marked(blocks)])
 
 
-def go_on() -> str:
+def resume_prompt() -> str:
     """Return the prompt that resumes a conversation; its rules and markers still apply."""
     return _fixed("go_on")
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.runs import Run
 
 Kind = Literal["workspace", "attempt", "environment", "scratch", "log", "output"]
-_TELLING = (AttemptBegun.kind, LandingDone.kind, LandingUndone.kind)
+_LAST_STEPS = (AttemptBegun.kind, LandingDone.kind, LandingUndone.kind)
 """Events with the start of an attempt, and with the landing of its phase."""
 
 
@@ -145,7 +145,7 @@ class Leavings:
     def _attempts(self, plan: Address, days: int) -> Iterator[Thing]:
         """Judge the attempts of a plan whose trees are kept, newest first."""
         with self._store.read() as session:
-            entries = [whole(entry, self._blobs.get) for entry in of_kinds(session, plan, _TELLING)]
+            entries = [whole(entry, self._blobs.get) for entry in of_kinds(session, plan, _LAST_STEPS)]
         landed = retention.landings(entries)
         for made in sorted(attempts_in(entries), key=lambda attempt: attempt.began_at, reverse=True):
             run, commit = self._runs.get(made.run), self._refs.get(made.id)

@@ -153,7 +153,7 @@ class Reach(NamedTuple):
         return self.quiet.closes_at(now)
 
 
-NOBODY: Final = Reach()
+NO_REACH: Final = Reach()
 
 
 class Calling:

@@ -48,7 +48,7 @@ def enrol(store: Store, repository: Repository) -> str:
     with store.read() as session:
         before = repositories.find(session, LOCAL, found.uuid)
     if before is not None and _is_copy(found, before):
-        found, before = ensure_identity(repository, anew=True), None
+        found, before = ensure_identity(repository, is_copy=True), None
     here = _as_known(found)
     if here != before:
         with store.write() as session:

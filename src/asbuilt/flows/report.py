@@ -127,7 +127,7 @@ class _Gathering:
         frozen = the_phase(plan, phase.id) if plan else None
         attempts = tuple(self._attempt(phase.id, attempt) for attempt in self._shown(phase))
         landed = self._facts.landed if isinstance(self._facts, DeliveryFacts) else ()
-        stands = {landed_phase.commit: landed_phase.stands for landed_phase in landed}
+        landed_as = {landed_phase.commit: landed_phase.landed_as for landed_phase in landed}
         rechecked = self.event(PhaseRechecked, f"{phase.id}/rechecked")
         begun = self.event(PhaseBegun, f"{phase.id}/begun")
         return PhaseAccount(
@@ -136,7 +136,7 @@ class _Gathering:
             promised=promises_of(frozen) if frozen else (),
             attempts=attempts,
             proven=phase.proven,
-            landed=stands.get(phase.proven or ""),
+            landed=landed_as.get(phase.proven or ""),
             waived=kept_waived(self._record, phase.waived),
             intent=phase.intent or "",
             signed=signed_off(self._record, phase.intent or "", attempts[-1].remarks if attempts else ()),

@@ -200,7 +200,7 @@ def renew(store: Store, run: Run, settings: Settings, *, asker: Asker) -> None:
             _record_changes(session, found._replace(options=options), changes, asker)
 
 
-def go_on(store: Store, run: Run, *, asker: Asker) -> bool:
+def resume(store: Store, run: Run, *, asker: Asker) -> bool:
     """End a run's pause, and make what it waits for due now; False if it waits for nothing."""
     with store.write() as session:
         hold(session, run.address)

@@ -12,7 +12,7 @@ from asbuilt.flows.decisions import Plain, comes_next, read_move, recorded, stil
 from asbuilt.flows.engine import dbos
 from asbuilt.flows.engine.fence import Fenced, Signals, Superseded
 from asbuilt.flows.engine.transient import retry_at, transient_error, words_of
-from asbuilt.flows.notify import NOBODY, Calling, Reach
+from asbuilt.flows.notify import NO_REACH, Calling, Reach
 from asbuilt.flows.run.accounts import choose, may_start
 from asbuilt.flows.run.record import ACTOR, append_event
 from asbuilt.flows.run_end import MAX_REASON, Advice, end, refused
@@ -67,7 +67,7 @@ class Runs:
         store: Store,
         blobs: Blobs,
         performer: Performing,
-        reach: Reach = NOBODY,
+        reach: Reach = NO_REACH,
         *,
         lease: Lease | None = None,
         step: Steps = dbos.step,

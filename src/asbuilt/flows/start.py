@@ -176,7 +176,7 @@ def claim(record: Record) -> None:
 def _ground(record: Record, repository: Repository, target: str) -> Ground:
     with record.store.read() as session:
         standing = fold_plan(events_of(session, record.blobs, record.run.address))
-    stands = {
+    landed_as = {
         (outcome.run, outcome.phase): outcome.commit
         for run in sorted({work.run for work in standing.unlanded})
         for outcome in commits.outcomes(repository, target, run)
@@ -186,11 +186,11 @@ def _ground(record: Record, repository: Repository, target: str) -> Ground:
         target=target,
         branch=tip(repository, f"refs/heads/{plan_branch(repository, record.run.options.slug)}"),
         standing=standing,
-        unlanded=tuple(work for work in standing.unlanded if (work.run, work.phase) not in stands),
+        unlanded=tuple(work for work in standing.unlanded if (work.run, work.phase) not in landed_as),
         there=tuple(
-            Landed(*work, stands[work.run, work.phase])
+            Landed(*work, landed_as[work.run, work.phase])
             for work in standing.unlanded
-            if (work.run, work.phase) in stands
+            if (work.run, work.phase) in landed_as
         ),
     )
 

@@ -65,7 +65,7 @@ class Outcome(Struct, frozen=True, kw_only=True):
     """Whether a later commit of that history reverts it."""
 
 
-NOBODY: Final = Person(name="asbuilt", email="asbuilt@localhost", at=datetime.fromtimestamp(0, UTC))
+ASBUILT: Final = Person(name="asbuilt", email="asbuilt@localhost", at=datetime.fromtimestamp(0, UTC))
 """Author of commits that are only kept or compared."""
 
 

@@ -34,14 +34,14 @@ def identity(repository: Repository) -> Identity | None:
     return Identity(uuid=result.line, common=repository.common, device=stat.st_dev, inode=stat.st_ino)
 
 
-def ensure_identity(repository: Repository, *, anew: bool = False) -> Identity:
-    """Return the identity; create it if there is none, or replace it (`anew`) in a copied repository."""
+def ensure_identity(repository: Repository, *, is_copy: bool = False) -> Identity:
+    """Return the identity; create it if there is none, or replace it (`is_copy`) in a copied repository."""
     before = identity(repository)
-    if before is not None and not anew:
+    if before is not None and not is_copy:
         return before
     with writing(repository, "config.lock") as git:
         known = identity(repository)
-        if known is None or (anew and known == before):
+        if known is None or (is_copy and known == before):
             git.run("config", "--local", "asbuilt.repository", str(uuid.uuid4()))
             known = identity(repository)
     if known is None:

@@ -173,7 +173,7 @@ def _standing(account: Account, zone: tzinfo | None) -> doc.Words:
     elif account.state in _GONE:
         tone = "failed" if account.state == "failed" else "open"
     where = f" on {account.target}" if account.state == "landed" else ""
-    commit: doc.Words = (", ", doc.Code(account.landed[-1].stands[:HASH])) if account.landed else ()
+    commit: doc.Words = (", ", doc.Code(account.landed[-1].landed_as[:HASH])) if account.landed else ()
     when = account.ended_at or account.at
     at = f", {moment(when, zone)} {zone_of(when, zone)}" if when else ""
     return doc.Mark(account.state, tone), where, *commit, at
@@ -210,7 +210,7 @@ def _failure(account: Account, zone: tzinfo | None) -> Iterator[doc.Block]:
     if unproven:
         points.append(("Phase: ", unproven[0]))
     points.append(("What: ", account.reason))
-    points.append(("State: ", *_what_stands(account), " Nothing was thrown away."))
+    points.append(("State: ", *_kept_words(account), " Nothing was thrown away."))
     points += [("Kept: ", doc.Code(path)) for path in account.workspaces]
     if account.next_step and not helped:
         points.append(("Next: ", *plan_words(account.next_step)))
@@ -221,7 +221,7 @@ def _failure(account: Account, zone: tzinfo | None) -> Iterator[doc.Block]:
     yield doc.Section((f"Run failed{when}",), (doc.Points(tuple(map(doc.Point, points))), *failed))
 
 
-def _what_stands(account: Account) -> doc.Words:
+def _kept_words(account: Account) -> doc.Words:
     words: list[str | doc.Code] = []
     if account.landed:
         words += [f"{counted(len(account.landed), 'phase')} landed on ", doc.Code(account.target)]
@@ -287,9 +287,9 @@ def _seen(account: Account) -> Iterator[doc.Block]:
 
 def _commits(account: Account) -> Iterator[doc.Block]:
     target, branch = doc.Code(account.target), doc.Code(account.branch)
-    landed = [(landing.phase, landing.stands, landing.commit) for landing in account.landed]
+    landed = [(landing.phase, landing.landed_as, landing.commit) for landing in account.landed]
     pending = [(work.phase, work.commit, work.commit) for work in account.pending]
-    undone = [(landing.phase, landing.stands, landing.stands) for landing in account.undone]
+    undone = [(landing.phase, landing.landed_as, landing.landed_as) for landing in account.undone]
     listed: tuple[tuple[doc.Words, list[tuple[str, str, str]]], ...] = (
         (("Landed on ", target), landed),
         (("Proven on ", branch, ", not landed"), pending),
@@ -297,9 +297,9 @@ def _commits(account: Account) -> Iterator[doc.Block]:
     )
     for title, commits in listed:
         points = []
-        for phase, stands, proven in commits:
-            apart: doc.Words = () if stands == proven else (" (proven as ", doc.Code(proven[:HASH]), ")")
-            points.append(doc.Point((f"Phase {phase}: ", doc.Code(stands[:HASH]), *apart)))
+        for phase, landed_as, proven in commits:
+            apart: doc.Words = () if landed_as == proven else (" (proven as ", doc.Code(proven[:HASH]), ")")
+            points.append(doc.Point((f"Phase {phase}: ", doc.Code(landed_as[:HASH]), *apart)))
         if points:
             yield doc.Section(title, (doc.Points(tuple(points)),))
 

@@ -80,7 +80,7 @@ _SIGNS_IN: Final = re.compile(
     r"^\s*(?:\w*(?:extraheader|pass|token|secret|cookiefile|apikey)\w*|helper|sslkey)\s*=",
     re.IGNORECASE,
 )
-_GOES_ON: Final = re.compile(r"\\\n")
+_CONTINUATION: Final = re.compile(r"\\\n")
 
 
 def masked(text: str) -> str:
@@ -203,8 +203,8 @@ def without(output: bytes, forms: Iterable[bytes]) -> bytes:
 
 def without_logins(text: str) -> str:
     """Return git settings without logins in URLs and commands, and without lines that hold only a login."""
-    lines = _GOES_ON.sub("", text).splitlines(keepends=True)
+    lines = _CONTINUATION.sub("", text).splitlines(keepends=True)
     kept = "".join(line for line in lines if _SIGNS_IN.match(line) is None)
     clean = masked(_USER.sub(r"\1", kept))
     # Values over several lines are joined only if something was removed.
-    return clean if clean != _GOES_ON.sub("", text) else text
+    return clean if clean != _CONTINUATION.sub("", text) else text

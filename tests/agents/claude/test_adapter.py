@@ -29,7 +29,7 @@ from asbuilt.agents.claude.messages import (
     Unknown,
     message_in,
 )
-from asbuilt.agents.claude.state import State, can_go_on, session_of
+from asbuilt.agents.claude.state import State, can_resume, session_of
 from asbuilt.agents.contract import Call, Turn, Used
 from asbuilt.agents.host.seat import differing, digests
 from asbuilt.policy.agent_kinds import KINDS
@@ -236,7 +236,7 @@ def test_no_tool_is_given_that_the_gate_does_not_know() -> None:
 
 def test_its_command_line_leaves_settings_and_servers_out_and_names_the_conversation() -> None:
     program = Program(kind="claude", command=("/bin/claude",), model="opus", effort="high", max_turns=9)
-    line = arguments(replace(BRIEF, program=program), "s1", goes_on=False, budget_usd=1.5)
+    line = arguments(replace(BRIEF, program=program), "s1", resumes=False, budget_usd=1.5)
     pairs = list(pairwise(line))
     assert line[0] == "/bin/claude"
     for pair in (
@@ -251,8 +251,8 @@ def test_its_command_line_leaves_settings_and_servers_out_and_names_the_conversa
     ):
         assert pair in pairs
     assert "--strict-mcp-config" in line
-    assert ("--resume", "s1") in pairwise(arguments(BRIEF, "s1", goes_on=True))
-    reads = arguments(replace(BRIEF, role="verify"), "s1", goes_on=False)
+    assert ("--resume", "s1") in pairwise(arguments(BRIEF, "s1", resumes=True))
+    reads = arguments(replace(BRIEF, role="verify"), "s1", resumes=False)
     assert reads[reads.index("--tools") + 1] == "Read,Grep,Glob"
     assert "--restricted" in reads
 
@@ -308,16 +308,16 @@ def test_what_helpers_used_before_the_last_figure_is_in_it(tmp_path: Path) -> No
 
 
 def test_a_conversation_without_words_is_not_taken_up(tmp_path: Path) -> None:
-    assert not can_go_on(None)
-    assert not can_go_on(_written(tmp_path / "s.jsonl", '{"type":"queue-operation"}'))
-    assert can_go_on(_written(tmp_path / "s.jsonl", '{"type":"user"}'))
+    assert not can_resume(None)
+    assert not can_resume(_written(tmp_path / "s.jsonl", '{"type":"queue-operation"}'))
+    assert can_resume(_written(tmp_path / "s.jsonl", '{"type":"user"}'))
 
 
 def test_a_pipe_or_a_link_in_the_place_of_a_transcript_is_none(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "s.jsonl")
     (tmp_path / "t.jsonl").symlink_to(_written(tmp_path / "elsewhere", '{"type":"user"}'))
-    assert not can_go_on(tmp_path / "s.jsonl")
-    assert not can_go_on(tmp_path / "t.jsonl")
+    assert not can_resume(tmp_path / "s.jsonl")
+    assert not can_resume(tmp_path / "t.jsonl")
     assert tally_in(tmp_path / "s.jsonl").owed == {}
 
 

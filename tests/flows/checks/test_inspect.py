@@ -123,6 +123,6 @@ def test_what_was_noticed_of_the_same_change_stands_but_for_what_was_only_seen_t
     checked = ChecksDone(phase="1", number=1, outcome="PASS", inspected=first.of, remarks=remarks)
     record.append(checked, "1/1/checks")
     assert inspect(record, shop.repository, "1", commit) == first._replace(remarks=(earlier,))
-    assert inspect(record, shop.repository, "1", commit, anew=True) == first
+    assert inspect(record, shop.repository, "1", commit, again=True) == first
     other = kept(shop, {"AGENTS.md": "be kinder"})
     assert inspect(record, shop.repository, "1", other).of != first.of

@@ -119,8 +119,8 @@ def test_a_run_is_enqueued_only_where_its_repository_is(store: Store) -> None:
     with store.write() as session:
         repositories.remember(session, ORG, Known(known.repo, "/repo", "1:2", None, "its machine"))
     with store.read() as session:
-        assert not segments.goes_on(session, ORG, "a", machine="another machine")
-        assert segments.goes_on(session, ORG, "a", machine="its machine")
+        assert not segments.will_continue(session, ORG, "a", machine="another machine")
+        assert segments.will_continue(session, ORG, "a", machine="its machine")
     assert _asked(store, machine="another machine") == []
     assert _asked(store, machine="its machine") == [known.workflow]
 

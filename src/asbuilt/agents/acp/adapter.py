@@ -22,10 +22,18 @@ from asbuilt._version import VERSION
 from asbuilt.agents import verdict_tool
 from asbuilt.agents.acp.json_rpc import Connection, Lost, Refused
 from asbuilt.agents.acp.programs import Start, started
-from asbuilt.agents.acp.updates import UpdateParser, calls_in, ended, goes_on, mode_request, refused, reply_of
+from asbuilt.agents.acp.updates import (
+    UpdateParser,
+    calls_in,
+    ended,
+    mode_request,
+    refused,
+    reply_of,
+    shows_progress,
+)
 from asbuilt.agents.attempt_folder import with_verdict
 from asbuilt.agents.contract import Conversed, Emit, Event, Gate, Noted, Seat, Turn, Used, stopped
-from asbuilt.agents.prompt import go_on, prompt_for, system_for
+from asbuilt.agents.prompt import prompt_for, resume_prompt, system_for
 from asbuilt.agents.streams import exit_of, exit_within, last_line
 from asbuilt.policy.agent_kinds import KINDS
 from asbuilt.ports import JUDGES, Brief
@@ -126,7 +134,7 @@ class _Conversation:
             # A start that was cut off has not reported its usage: make the total unknown.
             self._client.emit(Used())
         if before is not None and await self._loaded(before, capabilities):
-            return go_on()
+            return resume_prompt()
         if before is not None:
             self._client.emit(Noted(text="Its conversation cannot be resumed; a new one starts."))
             task = f"{task}\n\n{_ANEW}"
@@ -219,7 +227,7 @@ class _Client:
         """Take an update; other notifications are for interactive clients."""
         update = params.get("update")
         if method == "session/update" and isinstance(update, dict):
-            if goes_on(update, self._refused_calls):
+            if shows_progress(update, self._refused_calls):
                 self._is_refused = False
             self.emit_all(self.parser.parse(update))
             self.close()

@@ -181,7 +181,7 @@ def reply_of(options: Iterable[object], answers: Iterable[Answer]) -> dict[str, 
     return {"outcome": outcome}
 
 
-def goes_on(update: Mapping[str, Any], refused: Collection[str]) -> bool:
+def shows_progress(update: Mapping[str, Any], refused: Collection[str]) -> bool:
     """Return whether an update is something other than a refused call."""
     match update:
         case {"sessionUpdate": "agent_message_chunk" | "agent_thought_chunk" | "plan"}:

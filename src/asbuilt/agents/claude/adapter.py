@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from asbuilt.agents.claude import messages
 from asbuilt.agents.claude.ending import TurnState, tally_in, turn_of, used_by, used_without_end
-from asbuilt.agents.claude.state import can_go_on, session_of, state_of
+from asbuilt.agents.claude.state import can_resume, session_of, state_of
 from asbuilt.agents.contract import Call, Called, Conversed, Modelled, Needs, Noted, Said, Turn, stopped
-from asbuilt.agents.prompt import go_on, prompt_for, system_for
+from asbuilt.agents.prompt import prompt_for, resume_prompt, system_for
 from asbuilt.agents.streams import Lines, exit_within, lines_of, send
 from asbuilt.policy.agent_kinds import KINDS, hosts_of
 from asbuilt.ports import JUDGES, Brief
@@ -74,17 +74,17 @@ class Claude:
             self._seat.seals.put(state.login, KINDS["claude"].sealed)
         # An earlier start's conversation is resumed if it has any message.
         earlier = self._seat.session or ""
-        goes_on = bool(earlier) and can_go_on(state.transcript(earlier))
-        session = earlier if goes_on else session_of(brief, self._seat.start)
+        resumes = bool(earlier) and can_resume(state.transcript(earlier))
+        session = earlier if resumes else session_of(brief, self._seat.start)
         emit(Conversed(session=session))
-        tally = tally_in(state.transcript(session) if goes_on else None)
+        tally = tally_in(state.transcript(session) if resumes else None)
         # Claude Code limits each process, not the conversation.
         budget = brief.program.budget_usd
         left = None if budget is None else budget - tally.reported_usd
         if left is not None and left <= 0:
             return stopped("budget", f"Its budget of ${budget:g} is spent.")
         variables, helper = state.ways_in(_WAYS_IN)
-        line = arguments(brief, session, goes_on=goes_on, budget_usd=left)
+        line = arguments(brief, session, resumes=resumes, budget_usd=left)
         process = self._process = await self._seat.spawn(
             (*line, *(("--settings", json.dumps({"apiKeyHelper": helper})) if helper else ())),
             environment={**variables, **brief.environment, **state.environment},
@@ -98,7 +98,7 @@ class Claude:
         self._seat.before_end(self._interrupt)
         turn_state = TurnState()
         await send(self._process, messages.HELLO)
-        await send(self._process, messages.prompt(go_on() if goes_on else prompt_for(brief)))
+        await send(self._process, messages.prompt(resume_prompt() if resumes else prompt_for(brief)))
         await self._listen(process, turn_state, gate, emit)
         code = await exit_within(process, _LEAVES_S)
         if turn_state.ended is not None:
@@ -171,7 +171,7 @@ class Claude:
 
 
 def arguments(
-    brief: Brief, session: str, *, goes_on: bool, budget_usd: float | None = None
+    brief: Brief, session: str, *, resumes: bool, budget_usd: float | None = None
 ) -> tuple[str, ...]:
     """Return the command line. Pure."""
     program = brief.program
@@ -186,7 +186,7 @@ def arguments(
         *("--tools", ",".join(GIVEN if works else (*GIVEN_TO_READ, *drives))),
         *(("--restricted",) if judges and not drives else ()),
         *(("--json-schema", json.dumps(form(len(brief.items)))) if judges else ()),
-        *("--resume" if goes_on else "--session-id", session),
+        *("--resume" if resumes else "--session-id", session),
         *("--append-system-prompt", system_for(brief)),
         *(("--model", program.model) if program.model else ()),
         *(("--effort", program.effort) if program.effort else ()),

@@ -129,7 +129,7 @@ def session_of(brief: Brief, start: int) -> str:
     return str(uuid.uuid5(uuid.NAMESPACE_URL, f"asbuilt:{brief.attempt}:{brief.intent}:{start}"))
 
 
-def can_go_on(transcript: Path | None) -> bool:
+def can_resume(transcript: Path | None) -> bool:
     """Return whether a conversation can be resumed: an agent killed early has no message yet."""
     return transcript is not None and any(line.get("type") == "user" for line in lines_in(transcript))
 

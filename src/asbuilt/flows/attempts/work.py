@@ -27,7 +27,7 @@ from asbuilt.flows.verification.judge import (
 )
 from asbuilt.git.workspace.workspaces import written_in
 from asbuilt.lifecycle.pull_request.facts import REPAIRS
-from asbuilt.lifecycle.run.facts import GOES_ON, WHOLE, AttemptFacts, RunFacts
+from asbuilt.lifecycle.run.facts import RESUMABLE, WHOLE, AttemptFacts, RunFacts
 from asbuilt.proof.change.infrastructure import is_cache
 from asbuilt.proof.drift.drift import Weighed, weigh
 
@@ -262,7 +262,7 @@ def _begun(record: Record, move: moves.Attempt) -> AttemptBegun:
 
 def _known(facts: RunFacts, move: moves.Attempt) -> tuple[AttemptFacts | None, int]:
     known = facts.part(move.phase).attempt(move.number)
-    return known, 1 if known is None else known.starts + (known.ending in GOES_ON)
+    return known, 1 if known is None else known.starts + (known.ending in RESUMABLE)
 
 
 def _again(judged: AttemptFacts) -> str:

@@ -90,11 +90,11 @@ def inspect(
     commit: str,
     *,
     run: str | None = None,
-    anew: bool = False,
+    again: bool = False,
 ) -> Inspection:
     """Inspect a kept commit of a phase; reuse this run's remarks on the same input.
 
-    `run` is the run that froze the phase, if it was another. `anew` inspects again, as a replay does.
+    `run` is the run that froze the phase, if it was another. `again` inspects again, as a replay does.
     """
     phase, text = record.frozen(phase_id, run=run)
     around = _around_phases(record.frozen_plan(phase_id, run=run))
@@ -105,7 +105,7 @@ def inspect(
     facts = [*snapshot.parents, snapshot.tree, text, phase.lines[0], command, around, rules]
     of = hashlib.sha256(json.dumps(facts).encode()).hexdigest()
     order = Order(text, phase.lines[0], command, checks=tuple(check.command for check in phase.checks))
-    known = None if anew else record.noticed(of)
+    known = None if again else record.noticed(of)
     if known is not None:
         kept = kept_remarks(record, known)
         return Inspection(of, tuple(remark for remark in kept if remark.rule not in OBSERVED), order)
@@ -145,8 +145,10 @@ class Before:
     @property
     def landed(self) -> tuple[str, ...]:
         """The trees that the landed ones started from, and last the tree after them."""
-        ends = [read_commit(self.repository, landed_phase.stands).tree for landed_phase in self._landed[-1:]]
-        return (*(_start(self.repository, landed_phase.stands) for landed_phase in self._landed), *ends)
+        ends = [
+            read_commit(self.repository, landed_phase.landed_as).tree for landed_phase in self._landed[-1:]
+        ]
+        return (*(_start(self.repository, landed_phase.landed_as) for landed_phase in self._landed), *ends)
 
     def orders(self, shown: Sequence[Evidence]) -> tuple[Order, ...]:
         """Return what they order; nothing if no tests of their starts are in the evidence."""
@@ -175,7 +177,7 @@ class Before:
         return [
             landed
             for landed in there
-            if landed.run != record.run.run and contains(self.repository, self.base, landed.stands)
+            if landed.run != record.run.run and contains(self.repository, self.base, landed.landed_as)
         ]
 
 

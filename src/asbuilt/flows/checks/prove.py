@@ -101,15 +101,15 @@ class Proving:
         return shown, ran.counts
 
     def prove(
-        self, tree: str, checks: Sequence[str] = (), *, order: Order | None = None, anew: bool = False
+        self, tree: str, checks: Sequence[str] = (), *, order: Order | None = None, again: bool = False
     ) -> list[Evidence]:
         """Run the suites and a phase's own checks on a tree; reuse what this run showed of the same tree.
 
-        `anew` reuses nothing. With an `order`, files that configure a runner are those of its base, unless
+        `again` reuses nothing. With an `order`, files that configure a runner are those of its base, unless
         its text names them, and the phase's own tests run on that base too.
         """
         (setup, of), suites = self._setup_of(tree), self._record.suites()
-        known = {} if anew else self._known(tree, suites, setup, probed=bool(order and not order.was_tried))
+        known = {} if again else self._known(tree, suites, setup, probed=bool(order and not order.was_tried))
         if len(known) == len(suites) and not checks:
             return [*known.values()]
         with self._environments.take(setup) as environment:
@@ -206,8 +206,8 @@ class Proving:
         if shown.outcome != "PASS":
             return shown._replace(why=f"{shown.why}{put_back_words(put_back)}")
         if counts is not None:
-            is_heard = before is None or before.canaries != "absent"
-            shown = with_canaries(shown, before, trials.sing(ran, is_tight=tight) if is_heard else None)
+            has_canaries = before is None or before.canaries != "absent"
+            shown = with_canaries(shown, before, trials.sing(ran, is_tight=tight) if has_canaries else None)
         return shown
 
     def _tried_suite(

@@ -132,7 +132,7 @@ class Worker:
         with self.store.read() as session:
             now, asked = session.now, segments.asked(session, self.org, machine=self.machine)
             self.flow.signals.notify(runs.stopped(session, self.org))
-            goes_on = is_last_wanted and segments.goes_on(
+            will_continue = is_last_wanted and segments.will_continue(
                 session, self.org, self.engine.worker, machine=self.machine
             )
             found = self.taking.find(session) if self.taking else []
@@ -151,7 +151,7 @@ class Worker:
             self.engine.pace()
             self._resume_dropped()
             self._sweep()
-        return goes_on or stays or self.taking is not None or self.is_needed()
+        return will_continue or stays or self.taking is not None or self.is_needed()
 
     def _come(self, gone: threading.Event) -> None:
         """Register before anything starts."""

@@ -141,7 +141,7 @@ class Outcomes:
         if isinstance(facts, UndoFacts):
             self._undo(facts)
         else:
-            landed = {landed_phase.phase: landed_phase.stands for landed_phase in facts.landed}
+            landed = {landed_phase.phase: landed_phase.landed_as for landed_phase in facts.landed}
             completed = completion(self._record, facts)
             corrected = corrected_in(self._record, facts.landed)
             carry(self._record, landed, corrected)

@@ -68,7 +68,7 @@ class Picks(Struct, frozen=True):
         before = self.document.committed(found.tip)
         if before is None:
             return found
-        landed = {work.phase: stands for work, stands in self._stands(found)}
+        landed = {work.phase: landed_as for work, landed_as in self._landed_commits(found)}
         waived = waived_in(self.record, self.facts.pending)
         completed = completion(self.record, self.facts)
         corrected = corrected_in(self.record, self.facts.pending)
@@ -104,10 +104,10 @@ class Picks(Struct, frozen=True):
 
     def _failures(self, candidate: candidates.Candidate) -> list[str]:
         failures: list[str] = []
-        for work, stands in self._stands(candidate):
+        for work, landed_as in self._landed_commits(candidate):
             phase, _ = self.record.frozen(work.phase, run=work.run)
             checks = [check.command for check in phase.checks]
-            tree = tree_of(self.repository, stands)
+            tree = tree_of(self.repository, landed_as)
             shown = self.proving.check(tree, checks)
             failures += [f"phase {work.phase}: {failure}" for failure in failures_of(shown)]
         return failures + _failing_tests(self.proving, tree_of(self.repository, candidate.tip))
@@ -115,7 +115,7 @@ class Picks(Struct, frozen=True):
     def details(self, candidate: candidates.Candidate) -> str:
         """Keep which commit holds which phase."""
         payload = {
-            "commits": [[*work, stands] for work, stands in self._stands(candidate)],
+            "commits": [[*work, landed_as] for work, landed_as in self._landed_commits(candidate)],
             "marks": candidate.tip != candidate.top,
         }
         return self.record.blobs.put_json(payload)
@@ -138,9 +138,9 @@ class Picks(Struct, frozen=True):
             f"Drop it here, too: asbuilt land {slug} --undo",
         )
 
-    def _stands(self, candidate: candidates.Candidate) -> list[tuple[Work, str]]:
-        stands = dict((*candidate.commits, *candidate.present))
-        return [(work, stands[work.commit]) for work in self.facts.pending if work.commit in stands]
+    def _landed_commits(self, candidate: candidates.Candidate) -> list[tuple[Work, str]]:
+        landed_as = dict((*candidate.commits, *candidate.present))
+        return [(work, landed_as[work.commit]) for work in self.facts.pending if work.commit in landed_as]
 
     def _is_proven(self, tree: str) -> bool:
         """Return whether this run proved that very tree: as a whole, or as the latest phase."""
@@ -200,7 +200,7 @@ class Reverts(Struct, frozen=True):
             for outcome in commits.outcomes(self.repository, onto, run)
             if not outcome.undone
         }
-        wanted = [landed.stands for landed in self.facts.undoes if landed.stands in there]
+        wanted = [landed.landed_as for landed in self.facts.undoes if landed.landed_as in there]
         by = self.record.author()
         found = candidates.revert(
             self.repository, onto=onto, commits=wanted, run=self.record.run.run, by=by, sign=sign

@@ -104,7 +104,7 @@ def _close(context: Context, facts: DeliveryFacts, number: int) -> None:
     found = forge.issue(number)
     if found is None or not found.is_open:
         return
-    mark, commits = pages.mark_for(plan), [landed.stands for landed in facts.landed]
+    mark, commits = pages.mark_for(plan), [landed.landed_as for landed in facts.landed]
     text = pages.closing(mark, plan=plan, phases=len(facts.phases), commits=commits, pull=facts.pull.url)
     forge.comment(number, text, mark=mark)
     forge.close_issue(number)

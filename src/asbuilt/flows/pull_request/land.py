@@ -87,10 +87,12 @@ class Pulls:
     def land(self, facts: DeliveryFacts) -> None:
         """Record what the target has, by a merged pull request or by hand."""
         pull, target = self._found(facts), self.forge.fetch(self._target)
-        stands = self._landed(facts, pull, target)
+        landed_as = self._landed(facts, pull, target)
         known = self.known().heads.get(pull.head) if pull is not None else None
         payload = {
-            "commits": [[*work, stands[work.commit]] for work in facts.pending if work.commit in stands],
+            "commits": [
+                [*work, landed_as[work.commit]] for work in facts.pending if work.commit in landed_as
+            ],
             "marks": known is not None and known.marks,
         }
         new = (pull.merged_as if pull is not None else None) or target or ""
@@ -171,10 +173,10 @@ class Pulls:
         top = above[-1] if above else there
         if not commits.contains(self._repository, top, onto):
             return None
-        stands = self._stands(load.facts, top, since=onto)
-        if any(work.commit not in stands for work in load.facts.pending):
+        landed_as = self._landed_commits(load.facts, top, since=onto)
+        if any(work.commit not in landed_as for work in load.facts.pending):
             return None
-        found = candidates.Candidate(onto=onto, tip=top, commits=tuple(stands.items()))
+        found = candidates.Candidate(onto=onto, tip=top, commits=tuple(landed_as.items()))
         return load.marked(found, sign=False)
 
     def _built(
@@ -225,10 +227,10 @@ class Pulls:
         events = self._events()
         proven = {work.phase: work.commit for work in fold_plan(events).proven}
         pushed = known_of(events).heads.get(facts.pull.head or "")
-        stands = proven | {phase: commit for phase, _, _, commit in (pushed.commits if pushed else ())}
+        landed_as = proven | {phase: commit for phase, _, _, commit in (pushed.commits if pushed else ())}
         return [
             pages.Step(
-                phase.id, phase.title, stands.get(phase.id, "by hand") if phase.id in facts.done else None
+                phase.id, phase.title, landed_as.get(phase.id, "by hand") if phase.id in facts.done else None
             )
             for phase in plan.phases
         ]
@@ -257,16 +259,16 @@ class Pulls:
     def _landed(self, facts: DeliveryFacts, pull: Pull | None, target: str | None) -> dict[str, str]:
         """Map each pending proven commit to the commit of the target that holds it."""
         since = commits.read_commit(self._repository, facts.pending[0].commit).parents[0]
-        stands = {} if target is None else self._stands(facts, target, since=since)
+        landed_as = {} if target is None else self._landed_commits(facts, target, since=since)
         if pull is not None and pull.state == "merged" and pull.merged_as:
             # After a squash merge, one commit holds all of them.
             known = self.known().heads.get(pull.head)
             held = {commit for _, _, commit, _ in known.commits} if known else set()
             waiting = (work.commit for work in facts.pending)
-            stands = {commit: pull.merged_as for commit in waiting if commit in held} | stands
-        return stands
+            landed_as = {commit: pull.merged_as for commit in waiting if commit in held} | landed_as
+        return landed_as
 
-    def _stands(self, facts: DeliveryFacts, at: str, *, since: str) -> dict[str, str]:
+    def _landed_commits(self, facts: DeliveryFacts, at: str, *, since: str) -> dict[str, str]:
         """Map each proven commit to its commit in a history, found by trailers."""
         there = {
             (outcome.run, outcome.phase): outcome.commit
@@ -275,12 +277,14 @@ class Pulls:
             if not outcome.undone
         }
         found = ((work.commit, there.get((work.run, work.phase))) for work in facts.pending)
-        return {commit: stands for commit, stands in found if stands is not None}
+        return {commit: landed_as for commit, landed_as in found if landed_as is not None}
 
     def _details(self, facts: DeliveryFacts, candidate: candidates.Candidate) -> str:
-        stands = dict((*candidate.commits, *candidate.present))
+        landed_as = dict((*candidate.commits, *candidate.present))
         payload = {
-            "commits": [[*work, stands[work.commit]] for work in facts.pending if work.commit in stands],
+            "commits": [
+                [*work, landed_as[work.commit]] for work in facts.pending if work.commit in landed_as
+            ],
             "marks": self._document.committed(candidate.tip) is not None,
         }
         return self._record.blobs.put_json(payload)

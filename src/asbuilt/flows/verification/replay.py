@@ -98,9 +98,9 @@ class Replay:
         earlier = Before(record, repository, works, base)
         order = Order(tree_of(repository, base), text, earlier=earlier.starts, landed=earlier.landed)
         checks = [check.command for check in frozen.checks]
-        seen = inspect(record, repository, phase.id, commit, anew=True)
+        seen = inspect(record, repository, phase.id, commit, again=True)
         # If the suite was tampered with, its result shows nothing.
-        now = [] if seen.failing else self._proving.prove(last.tree or "", checks, order=order, anew=True)
+        now = [] if seen.failing else self._proving.prove(last.tree or "", checks, order=order, again=True)
         if last.remarks is not None:
             yield from remarks_again(kept_remarks(record, last.remarks), seen.after(now, earlier.orders(now)))
         yield from checks_again(self._shown(last.evidence), now)
@@ -119,7 +119,7 @@ class Replay:
             return
         frozen = [record.frozen(work.phase, run=work.run)[0] for work in works]
         checks = dict.fromkeys(check.command for phase in frozen for check in phase.checks)
-        now = self._proving.prove(tree_of(self._repository, commit), [*checks], anew=True)
+        now = self._proving.prove(tree_of(self._repository, commit), [*checks], again=True)
         yield from checks_again(self._shown(record.event(TogetherDone, "together").evidence), now)
         exhibits = all_exhibits(record, self._repository, works, shown=now)
         yield from self._verdict(
@@ -145,8 +145,8 @@ class Replay:
 
     def _found(self, tree: str, *commits: str | None) -> str | None:
         """Return one of these commits, or what landed of it, that has exactly this tree; else None."""
-        stands = {landed.commit: landed.stands for landed in self._facts.landed}
-        known = dict.fromkeys((*commits, *(stands.get(commit or "") for commit in commits)))
+        landed_as = {landed.commit: landed.landed_as for landed in self._facts.landed}
+        known = dict.fromkeys((*commits, *(landed_as.get(commit or "") for commit in commits)))
         here = (commit for commit in known if commit and is_here(self._repository, commit))
         found = next((commit for commit in here if tree_of(self._repository, commit) == tree), None)
         return found if is_here(self._repository, self._facts.base or "") else None

@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from asbuilt.errors import GitFailed
 from asbuilt.git.command import Git, check_oid, check_ref_name
 from asbuilt.git.commits import (
-    NOBODY,
+    ASBUILT,
     PHASE,
     RUN,
     UNDO,
@@ -100,9 +100,9 @@ def pick(
     with quiet(repository) as git:
         for source in sources:
             name = source.name
-            stands = landed.get((trailer(source.message, RUN), trailer(source.message, PHASE)))
-            if stands is not None:
-                present.append((name, stands))
+            landed_as = landed.get((trailer(source.message, RUN), trailer(source.message, PHASE)))
+            if landed_as is not None:
+                present.append((name, landed_as))
                 continue
             tree = _merged(repository, git, base=source.parents[0], ours=here, theirs=name)
             if isinstance(tree, tuple):
@@ -241,7 +241,7 @@ def _merge(git: Git, *, base: str, ours: str, theirs: str) -> tuple[str, tuple[s
 
 def _bare(git: Git, commit: str, *parents: str) -> str:
     """Write a commit with the tree of `commit` and no history except `parents`."""
-    named = git.with_environment(**people(NOBODY, NOBODY))
+    named = git.with_environment(**people(ASBUILT, ASBUILT))
     given = [part for parent in parents for part in ("-p", parent)]
     tree = f"{check_oid(commit)}^{{tree}}"
     return named.line("commit-tree", *given, "-F", "-", tree, stdin=b"asbuilt: a side of a merge\n")

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec.structs import replace
 
 from asbuilt.git.command import Git, check_oid
-from asbuilt.git.commits import NOBODY
+from asbuilt.git.commits import ASBUILT
 from asbuilt.git.files import LINK_TO_REPOSITORY, entries
 from asbuilt.git.objects import read_object, tree_of
 from asbuilt.git.private import settings_of
@@ -97,7 +97,7 @@ def lend(
 
 def _write_commit(objects: Path, tree: str, parent: str) -> str:
     """Write a commit of a tree as a loose object of a folder of our own."""
-    by = f"{NOBODY.name} <{NOBODY.email}> {NOBODY.date.removeprefix('@')}"
+    by = f"{ASBUILT.name} <{ASBUILT.email}> {ASBUILT.date.removeprefix('@')}"
     lines = [f"tree {tree}", *([f"parent {parent}"] if parent else []), f"author {by}", f"committer {by}"]
     body = "\n".join([*lines, "", "The tree under check\n"]).encode()
     data = b"commit %d\0" % len(body) + body

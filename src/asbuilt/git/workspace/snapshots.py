@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from asbuilt.errors import GitFailed, TreeTooLarge
 from asbuilt.git.command import MEGABYTE, Git, check_oid, check_ref_name
-from asbuilt.git.commits import NOBODY, commit_tree
+from asbuilt.git.commits import ASBUILT, commit_tree
 from asbuilt.git.files import Survey, entries, matching, survey
 from asbuilt.git.locks import drop_ref, set_ref
 from asbuilt.git.objects import tree_of
@@ -46,7 +46,7 @@ def keep(repository: Repository, workspace: Workspace, attempt: str, *, parent: 
         repository,
         tree,
         parents=(parent,) if before is None else (parent, before),
-        author=replace(NOBODY, at=at),
+        author=replace(ASBUILT, at=at),
         message=f"Attempt {attempt}\n".encode("utf-8", "surrogateescape"),
     )
     if not set_ref(repository, ref, new=commit, old=before):

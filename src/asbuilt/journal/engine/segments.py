@@ -63,7 +63,7 @@ def ask_again(session: Session, org: str, *, before: str) -> int:
     return changed
 
 
-def goes_on(session: Session, org: str, worker: str, *, machine: str | None = None) -> bool:
+def will_continue(session: Session, org: str, worker: str, *, machine: str | None = None) -> bool:
     """Return whether a segment of this worker, or of none, will continue automatically, now or later."""
     given = {"org": org, "worker": worker, "machine": machine, "far": FAR}
     where = f"org = :org AND closed_at IS NULL AND due_at < :far{worked_in('segments', machine)}{KNOWN}"

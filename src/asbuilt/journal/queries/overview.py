@@ -217,9 +217,9 @@ def _view(
     session: Session, blobs: Blobs, folds: Folds, address: Address, slug: str, changed_at: str
 ) -> PlanView:
     every = runs.of_plan(session, address)
-    stands = runs.standing(every)
+    standing_run = runs.standing(every)
     # Nearly always the newest run is enough; others are folded when they are asked for.
-    wanted = [*every[:1], *([stands] if stands and stands != every[0] else [])]
+    wanted = [*every[:1], *([standing_run] if standing_run and standing_run != every[0] else [])]
     with folds.held:
         fold = folds.of(session, address, wanted or [_NO_RUN._replace(**address._asdict())])
         known = {name: facts for name, (_, facts) in fold.facts.items()}
@@ -229,7 +229,9 @@ def _view(
             slug,
             changed_at,
             claims.find(session, address),
-            None if stands is None else _run_view(session, blobs, stands, known[stands.run]),
+            None
+            if standing_run is None
+            else _run_view(session, blobs, standing_run, known[standing_run.run]),
             _phases(known_runs, fold, session.now),
             total(fold.used.values()),
             tuple(known[every[0].run if every else ""].pending_notes),

@@ -12,7 +12,7 @@ from asbuilt.lifecycle import approval
 from asbuilt.lifecycle.authoring.facts import CRITIC, AuthoringFacts, role_of
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.baseline import held
-from asbuilt.lifecycle.run.facts import GOES_ON, PhaseFacts
+from asbuilt.lifecycle.run.facts import RESUMABLE, PhaseFacts
 from asbuilt.lifecycle.run.guards import kept_back
 from asbuilt.lifecycle.run.stoppages import capped, stage_stoppage
 
@@ -107,6 +107,6 @@ def _stage(facts: AuthoringFacts, stage: PhaseFacts, now: str) -> moves.Move:
         return moves.End(
             "failed", f"{stage.id}: no agent submitted anything in {stage.repeats} tries; {reason}"
         )
-    goes_on = last is not None and last.ending in GOES_ON
-    number = 1 if last is None else last.number + (not goes_on)
+    resumes = last is not None and last.ending in RESUMABLE
+    number = 1 if last is None else last.number + (not resumes)
     return capped(facts, now) or moves.Attempt(stage.id, number, role_of(stage.id))

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.flaws import Flaw
 
 NO_PROMISE: Final = "no promise"
-_NOBODY = Who("", "")
+_NO_AUTHOR = Who("", "")
 
 
 def principles_in(text: str) -> tuple[Principle, ...]:
@@ -235,10 +235,10 @@ def rounds_in(
 ) -> tuple[Round, ...]:
     """Rebuild the rounds from the accepted records; `who` maps a record's name to its author."""
     rounds: list[Round] = []
-    plan, author = "", _NOBODY
+    plan, author = "", _NO_AUTHOR
     for record in session.records:
         if record.stage in PLANS:
-            plan, author = record.text, who.get(record.name, _NOBODY)
+            plan, author = record.text, who.get(record.name, _NO_AUTHOR)
         if record.stage is not Stage.CRITIQUE or session.options.critique_mode == "open":
             continue
         read = read_critique(
@@ -249,7 +249,7 @@ def rounds_in(
             earlier=earlier_in(rounds, plan),
         )
         if isinstance(read, Critique):
-            rounds.append(Round(plan, author, who.get(record.name, _NOBODY), read, agents))
+            rounds.append(Round(plan, author, who.get(record.name, _NO_AUTHOR), read, agents))
     return tuple(rounds)
 
 

@@ -311,7 +311,7 @@ class _Reading:
         found: list[Citation] = []
         for row in plain if isinstance(plain, list) else [plain]:
             match row:
-                case {"line": int(line), **rest} if not rest and self._stands(line):
+                case {"line": int(line), **rest} if not rest and self._exists(line):
                     found.append(PlanLine(line, self.outline.lines[line - 1].strip()))
                 case {"file": str(path), **rest} if not rest and self._is_file(path):
                     found.append(FileLine(path.removeprefix("./")))
@@ -324,7 +324,7 @@ class _Reading:
                     )
         return tuple(dict.fromkeys(found))
 
-    def _stands(self, line: int) -> bool:
+    def _exists(self, line: int) -> bool:
         lines = self.outline.lines
         return not isinstance(line, bool) and 1 <= line <= len(lines) and bool(lines[line - 1].strip())
 

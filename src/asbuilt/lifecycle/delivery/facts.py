@@ -44,7 +44,7 @@ class Landed(NamedTuple):
     phase: str
     run: str
     commit: str
-    stands: str
+    landed_as: str
 
 
 class DeliveryFacts(ProvingFacts):

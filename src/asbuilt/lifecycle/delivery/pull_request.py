@@ -12,7 +12,7 @@ from asbuilt.events.questions import PullBlockedKey, PullChecksKey, in_run
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.pull_request.facts import CI, CONFLICT, PullFacts
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.run.facts import GOES_ON, PASS, PhaseFacts
+from asbuilt.lifecycle.run.facts import PASS, RESUMABLE, PhaseFacts
 from asbuilt.lifecycle.run.retry_times import seconds_after
 from asbuilt.lifecycle.run.stoppages import stoppage
 
@@ -148,7 +148,7 @@ def _repair(
     stopped = stoppage(facts, repair)
     if stopped is not None:
         return stopped
-    if last.ending is None or last.ending in GOES_ON:
+    if last.ending is None or last.ending in RESUMABLE:
         return moves.Attempt(repair.id, number, "fix", (*failures, *before))
     if last.commit is None:
         return moves.Keep(repair.id, number)

@@ -12,7 +12,7 @@ from asbuilt.lifecycle.plan_run.drift import correcting
 from asbuilt.lifecycle.plan_run.lanes import coordinate, wait_for
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.baseline import asked, prepare
-from asbuilt.lifecycle.run.facts import GOES_ON, PASS, AttemptFacts, PhaseFacts
+from asbuilt.lifecycle.run.facts import PASS, RESUMABLE, AttemptFacts, PhaseFacts
 from asbuilt.lifecycle.run.guards import before_work, within_caps
 from asbuilt.lifecycle.run.stoppages import stoppage, verifier_stoppage
 from asbuilt.plan.needs import open_needs
@@ -126,7 +126,7 @@ def _in_phase(facts: PlanFacts, phase: PhaseFacts) -> moves.Move:
     if not phase.attempts:
         return moves.Attempt(phase.id, 1, "implement", phase.carried)
     last = phase.attempts[-1]
-    if last.ending is None or last.ending in GOES_ON:
+    if last.ending is None or last.ending in RESUMABLE:
         # Resume the same attempt, with its tree and its session.
         return moves.Attempt(phase.id, last.number, last.role, failures_for(phase))
     if last.commit is None:

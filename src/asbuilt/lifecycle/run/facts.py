@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _Key = TypeVar("_Key", bound=QuestionKey)
 PASS: Final = "PASS"  # noqa: S105 - a verdict
-GOES_ON: Final = ("limited", "abandoned")
+RESUMABLE: Final = ("limited", "abandoned")
 """Endings that the agent did not cause: the same attempt starts again."""
 MERGE: Final = "merge"
 """Role of an attempt without an agent: the merge of a proven attempt with other phases."""
@@ -116,7 +116,7 @@ class AttemptFacts(Struct):
     @property
     def is_judgeable(self) -> bool:
         """Return whether it has, or may still get, a tree to judge."""
-        return self.ending in (None, "done", *GOES_ON)
+        return self.ending in (None, "done", *RESUMABLE)
 
 
 class PhaseFacts(Struct):

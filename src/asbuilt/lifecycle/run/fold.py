@@ -9,7 +9,7 @@ from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
 from asbuilt.events.event import Entry, Event, phase_of
 from asbuilt.events.phases import PhaseBegun, PhaseDelegated, PhaseReturned
 from asbuilt.events.plans import PlanNoted
-from asbuilt.lifecycle.run.facts import GOES_ON, PASS, Asked, AttemptFacts, ChainFacts, PhaseFacts, RunFacts
+from asbuilt.lifecycle.run.facts import PASS, RESUMABLE, Asked, AttemptFacts, ChainFacts, PhaseFacts, RunFacts
 from asbuilt.lifecycle.run.last_failure import last_failed
 from asbuilt.lifecycle.run.money import UNREPORTED, used_in
 from asbuilt.lifecycle.run.working_time import WAITS_ON
@@ -202,7 +202,7 @@ def fold_verifier(attempt: AttemptFacts, event: attempts.VerifierEnded | attempt
     attempt.verifier, attempt.verifier_reason = event.ending, event.reason
     attempt.verifier_cause = event.cause
     attempt.verifier_overloads = attempt.verifier_overloads + 1 if event.cause == "overload" else 0
-    if attempt.verifier in GOES_ON:
+    if attempt.verifier in RESUMABLE:
         attempt.verifier_ended_start = event.starts
     else:
         attempt.lost_verifiers += 1

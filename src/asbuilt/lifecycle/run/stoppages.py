@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from asbuilt.events.questions import CapKey, StoppedKey
 from asbuilt.lifecycle.run.agent_stops import asks, course_of, is_of_account
 from asbuilt.lifecycle.run.baseline import asked
-from asbuilt.lifecycle.run.facts import GOES_ON, AttemptFacts, PhaseFacts, RunFacts
+from asbuilt.lifecycle.run.facts import RESUMABLE, AttemptFacts, PhaseFacts, RunFacts
 from asbuilt.lifecycle.run.money import Caps, reached
 from asbuilt.lifecycle.run.moves import End, Move
 
@@ -40,7 +40,7 @@ def stoppage(facts: RunFacts, phase: PhaseFacts) -> Move | None:
     """Ask about, or give up, the agent of a phase; None if it may resume or restart."""
     last = phase.attempts[-1] if phase.attempts else None
     # Its files are kept first, whatever the cause.
-    if last is None or (last.ending not in (*GOES_ON, "done") and last.commit is None):
+    if last is None or (last.ending not in (*RESUMABLE, "done") and last.commit is None):
         return None
     return stage_stoppage(facts, phase)
 

@@ -161,7 +161,9 @@ def plan_progress(
     """
     words = standing.words
     done = {phase.id for phase in run if words.get(phase.id, phase.state == "done")}
-    stands = {landed.commit: landed.stands for landing in standing.landings for landed in landing.landed}
+    landed_as = {
+        landed.commit: landed.landed_as for landing in standing.landings for landed in landing.landed
+    }
     last = {work.phase: work.commit for work in standing.proven if work.commit not in standing.undone}
     rows: list[PhaseProgress] = []
     for phase in run:
@@ -170,9 +172,9 @@ def plan_progress(
         if phase.state in IN_WORK and not is_over:
             rows.append(phase)
         elif phase.id in done and commit is not None:
-            state: State = "landed" if commit in stands else "proven"
+            state: State = "landed" if commit in landed_as else "proven"
             at = proven_at.get(commit, "")
-            rows.append(phase._replace(state=state, since=at, commit=stands.get(commit, commit), needs=()))
+            rows.append(phase._replace(state=state, since=at, commit=landed_as.get(commit, commit), needs=()))
         elif phase.id in done:
             rows.append(_bare(phase)._replace(state="done"))
         elif phase.state in ("failed", "stopped"):
@@ -193,9 +195,9 @@ def _of_phase(
     last = phase.attempts[-1] if phase.attempts else None
     about = PhaseProgress(phase.id, phase.title, "pending", "", needs=needs, needs_all=phase.needs)
     landed = facts.landed if isinstance(facts, DeliveryFacts) else ()
-    stands = {landed_phase.phase: landed_phase.stands for landed_phase in landed}.get(phase.id)
-    if stands is not None:
-        return about._replace(state="landed", since=phase.proven_at, commit=stands)
+    landed_as = {landed_phase.phase: landed_phase.landed_as for landed_phase in landed}.get(phase.id)
+    if landed_as is not None:
+        return about._replace(state="landed", since=phase.proven_at, commit=landed_as)
     if phase.proven is not None:
         return about._replace(state="proven", since=phase.proven_at, commit=phase.proven)
     if phase.id in facts.done_before:

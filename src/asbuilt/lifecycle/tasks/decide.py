@@ -12,7 +12,7 @@ from msgspec import UNSET, field
 
 from asbuilt.events.authoring import TaskJudged, TaskPosted
 from asbuilt.lifecycle.run.baseline import held
-from asbuilt.lifecycle.run.facts import GOES_ON, PhaseFacts, RunFacts
+from asbuilt.lifecycle.run.facts import RESUMABLE, PhaseFacts, RunFacts
 from asbuilt.lifecycle.run.guards import kept_back
 from asbuilt.lifecycle.run.landing_state import LandingState, fold_landing
 from asbuilt.lifecycle.run.moves import Attempt, End, Judge, Land, Move, Post, Start, Tidy
@@ -109,7 +109,7 @@ def _work(facts: TaskRunFacts, stage: PhaseFacts, now: str) -> Move:
         return stoppage
     if last.ending in ("done", "timed_out") or stage.repeats > REPEATS:
         return Judge(stage.id, last.number)
-    number = last.number + (last.ending not in GOES_ON)
+    number = last.number + (last.ending not in RESUMABLE)
     return capped(facts, now) or Attempt(stage.id, number, PLAN)
 
 

@@ -31,7 +31,7 @@ _HOP: Final = (b"host:", b"connection:", b"keep-alive:", b"proxy-", b"te:", b"tr
 _LENGTHS: Final = (b"content-length:", b"transfer-encoding:")
 _FIGURES: Final = re.compile(r"[0-9.]+|0x[0-9a-f]+|\[.*\]", re.IGNORECASE)
 # NAT64, and ranges that Python 3.11 reports as public: documentation, segment routing.
-_NOBODYS: Final = tuple(map(ipaddress.ip_network, ("64:ff9b::/32", "3fff::/20", "5f00::/16")))
+_RESERVED: Final = tuple(map(ipaddress.ip_network, ("64:ff9b::/32", "3fff::/20", "5f00::/16")))
 _HTTP, _HTTPS, _LAST_PORT = 80, 443, 65_535
 _LOOPBACK: Final = frozenset(("localhost", "127.0.0.1", "[::1]"))
 
@@ -101,7 +101,7 @@ def is_public(text: str) -> bool:
     """Return whether an address is public; one that wraps an IPv4 address is judged by that."""
     address = ipaddress.ip_address(text.partition("%")[0])
     if isinstance(address, ipaddress.IPv6Address):
-        if any(address in net for net in _NOBODYS) or address.teredo or address.is_site_local:
+        if any(address in net for net in _RESERVED) or address.teredo or address.is_site_local:
             return False
         if int(address) < 1 << 32:
             return False

@@ -86,7 +86,7 @@ _DEFINES: Final[dict[str, re.Pattern[str]]] = {
 _OFFERS: Final = re.compile(r"^\s*(?:module\.exports\b|exports\.\w+ =|export \{|__all__\b)")
 """A line that lists what a file exports; it is not a use."""
 _STARTS: Final = frozenset(("main", "init", "setup", "teardown", "handler"))
-_TELLING: Final = 5
+_SHORTEST_STEM: Final = 5
 """Letters of a file name that a sentence does not contain by chance."""
 _DECORATES: Final = ("@", "#[")
 
@@ -257,7 +257,9 @@ def unwired(changes: Sequence[Change], order: Order, there: Collection[str]) -> 
     touched = {file.path for file in changes}
     items = {*re.findall(r"[^\W\d]\w+", wanted_and_checked(order.text)[0].lower())}
     left = [path for path in there if path not in touched and language_of(path) and _may_use(path)]
-    named = sorted(path for path in left if len(_stem(path)) >= _TELLING and _stem(path).lower() in items)
+    named = sorted(
+        path for path in left if len(_stem(path)) >= _SHORTEST_STEM and _stem(path).lower() in items
+    )
     if not named:
         return
     lines = [line for file in product for line in file.new.splitlines() if not _OFFERS.match(line)]

@@ -15,7 +15,7 @@ _ALIKE: Final = 0.6
 _LINES: Final = 200
 _TITLES: Final = re.compile(r"::| [>›] ")
 _SCRIPT: Final = re.compile(r"\.(?:sh|bash|bats|zsh|t|py|rb|[cm]?[jt]sx?)$")
-_TELLING: Final = re.compile(r"[^\W\d]\w{2,}|\d+(?:\.\d+)?|\"[^\"\n]*\"|'[^'\n]*'")
+_WORD: Final = re.compile(r"[^\W\d]\w{2,}|\d+(?:\.\d+)?|\"[^\"\n]*\"|'[^'\n]*'")
 _TOKENS: Final = re.compile(r"\w+|[^\w\s]")
 _NAMED: Final = re.compile(r"[^\W\d]")
 _STATEMENT: Final = re.compile(
@@ -68,10 +68,10 @@ def blocks(text: str, names: Collection[str], path: str = "") -> dict[str, str]:
 
 def like(block: str, others: Mapping[str, str], own: str = "") -> str:
     """Return the test with most of a block's significant words, at least 60 %; empty if there is none."""
-    wanted = _telling(block) - {own}
+    wanted = _distinctive_words(block) - {own}
     if not wanted:
         return ""
-    scores = {name: len(wanted & _telling(text)) / len(wanted) for name, text in others.items()}
+    scores = {name: len(wanted & _distinctive_words(text)) / len(wanted) for name, text in others.items()}
     best = max(scores, key=scores.__getitem__, default="")
     return best if best and scores[best] >= _ALIKE else ""
 
@@ -135,6 +135,6 @@ def _depth(line: str) -> int:
     return len(line) - len(line.lstrip())
 
 
-def _telling(text: str) -> set[str]:
-    words = {word.strip("\"'") for word in _TELLING.findall(text)}
+def _distinctive_words(text: str) -> set[str]:
+    words = {word.strip("\"'") for word in _WORD.findall(text)}
     return {word for word in words if word and word.casefold() not in _COMMON}

@@ -38,7 +38,7 @@ def last_reply(path: str) -> Reply:
     """Find the agent's last answer in this context; empty if the transcript is unreadable."""
     try:
         for entry in map(_entry, _backwards(path)):
-            if _begins_anew(entry):
+            if _is_compacted(entry):
                 break
             if (reply := _answer(entry)) is not None:
                 return reply
@@ -109,7 +109,7 @@ def _entry(line: bytes | None) -> dict[str, object]:
     return value if isinstance(value, dict) else {}
 
 
-def _begins_anew(entry: dict[str, object]) -> bool:
+def _is_compacted(entry: dict[str, object]) -> bool:
     """Return whether the conversation was compacted here; tokens used before no longer count."""
     is_boundary = entry.get("type") == "system" and entry.get("subtype") == "compact_boundary"
     return is_boundary or entry.get("isCompactSummary") is True

@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from asbuilt.events.event import Entry
 
 
-_NOBODYS: Final = frozenset({"", "root", "localhost"})
+_GENERIC_NAMES: Final = frozenset({"", "root", "localhost"})
 """User and host names that are not private."""
 
 
@@ -100,7 +100,7 @@ def redaction_for(environ: Mapping[str, str]) -> Redaction:
                 (host, "[host]"),
                 (host.partition(".")[0], "[host]"),
             )
-            if found not in _NOBODYS
+            if found not in _GENERIC_NAMES
         ),
         secrets=secrets_in(environ),
         salt=secrets.token_bytes(16),

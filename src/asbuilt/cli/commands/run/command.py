@@ -13,7 +13,7 @@ from asbuilt import wiring
 from asbuilt.cli.commands.run.every import Timed, When, put_on, read_times, refuse_contradictions, times
 from asbuilt.cli.commands.run.follow import ask_for, target_of
 from asbuilt.cli.commands.run.preconditions import (
-    goes_on,
+    is_confirmed,
     refuse_direct,
     refuse_errors,
     refuse_other_ways,
@@ -236,7 +236,7 @@ def _is_inside(site: Site, opened: Opened) -> bool:
 
 
 def _goes_ahead(door: Door, opened: Opened, phases: Sequence[Phase], options: RunOptions, wish: Wish) -> bool:
-    if not goes_on(door, opened, phases, is_attended=not wish.auto and door.is_attended):
+    if not is_confirmed(door, opened, phases, is_attended=not wish.auto and door.is_attended):
         return False
     announce(door, options, expected(door, len(phases), options.depth or "normal"))
     _report_eyes(door, phases)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from asbuilt.settings.layers import Settings
 
 
-def goes_on(door: Door, opened: Opened, phases: Sequence[Phase], *, is_attended: bool) -> bool:
+def is_confirmed(door: Door, opened: Opened, phases: Sequence[Phase], *, is_attended: bool) -> bool:
     """Print the doubts and ask the user. Unattended, raise `GateStopped` on a grave doubt."""
     doubts = doubts_in(opened.plan, phases)
     for doubt in doubts:

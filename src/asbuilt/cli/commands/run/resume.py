@@ -21,7 +21,7 @@ from asbuilt.cli.shell.site import Site, asker, look_at, the_only
 from asbuilt.cli.ui.messages import next_command, talk
 from asbuilt.cli.wording.runs import change_words
 from asbuilt.errors import DONE, GATE_STOPPED, NotFound
-from asbuilt.flows.requests import go_on, renew
+from asbuilt.flows.requests import renew, resume
 from asbuilt.flows.run.environment import keep_given
 from asbuilt.journal import runs, schedules
 from asbuilt.journal.home import machine
@@ -151,7 +151,7 @@ def _wake(door: Door, site: Site, run: Run, wish: Continuing) -> int:
     if run.options.fleet is UNSET:
         keep_given(site.journal.home.runs / run.run, door.environ, options)
     renew(site.journal.store, run, site.desk.settings, asker=asker(door))
-    go_on(site.journal.store, run, asker=asker(door))
+    resume(site.journal.store, run, asker=asker(door))
     return look_on(door, site, run, serving(door, site, run.options), detach=wish.detach, is_new=False)
 
 

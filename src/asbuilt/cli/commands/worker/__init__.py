@@ -43,7 +43,7 @@ def _serve(door: Door, journal: wiring.Journal, settings: Settings, idle: int | 
             return DONE
         if build.has_changed() and not ended.is_set():
             door.screen.talk("asbuilt was upgraded: the worker restarts with the new version.")
-            wiring.begin_anew()
+            wiring.restart()
         # A run requested between the last poll and the release of the lock was seen by no worker.
         if ended.is_set() or not wiring.is_due(journal):
             wiring.leave()

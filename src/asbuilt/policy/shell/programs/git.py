@@ -46,13 +46,13 @@ _HOLD_SECRETS = (
 def judge(name: str, words: Sequence[Word], place: Place) -> None:
     """Judge one call of git; raises Refused."""
     del name
-    stands = place.folders
+    folders = place.folders
     try:
         rest = _after_globals([*words], place)
         if rest:
             _verb(rest[0].text, rest[1:], place)
     finally:
-        place.folders = stands
+        place.folders = folders
 
 
 def _verb(verb: str, rest: Sequence[Word], place: Place) -> None:
