@@ -28,7 +28,6 @@ from asbuilt.ledger import tasks
 from asbuilt.lifecycle.memory import ranked
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.tasks.decide import FINISHED, TaskRunFacts
-from asbuilt.lifecycle.tasks.numbering import PLAN
 from asbuilt.lifecycle.tasks.prompt import RECALLED, prompt
 from asbuilt.lifecycle.tasks.results import (
     Finished,
@@ -38,6 +37,7 @@ from asbuilt.lifecycle.tasks.results import (
     read_result,
     read_written,
 )
+from asbuilt.lifecycle.tasks.statuses import PLAN
 
 if TYPE_CHECKING:
     from asbuilt.events.options import TaskOrder

@@ -37,9 +37,9 @@ from asbuilt.library.atomic_files import clear_away, create, replace
 from asbuilt.library.reading import read_bytes
 from asbuilt.lifecycle.tasks.failures import failure
 from asbuilt.lifecycle.tasks.model import Artifact, Task
-from asbuilt.lifecycle.tasks.numbering import PLAN
 from asbuilt.lifecycle.tasks.results import settled
 from asbuilt.lifecycle.tasks.state_json import STATE, read_state
+from asbuilt.lifecycle.tasks.statuses import PLAN
 from asbuilt.lifecycle.tasks.todo import PLACES, Pair, by_hand, render, taken
 from asbuilt.plan.markdown.source import digest
 

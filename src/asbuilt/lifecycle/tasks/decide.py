@@ -17,8 +17,7 @@ from asbuilt.lifecycle.run.guards import kept_back
 from asbuilt.lifecycle.run.landing_state import LandingState, fold_landing
 from asbuilt.lifecycle.run.moves import Attempt, End, Judge, Land, Move, Post, Start, Tidy
 from asbuilt.lifecycle.run.stoppages import capped, stage_stoppage
-from asbuilt.lifecycle.tasks.numbering import PLAN
-from asbuilt.lifecycle.tasks.statuses import UNDER_WAY, Status
+from asbuilt.lifecycle.tasks.statuses import PLAN, UNDER_WAY, Status
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Entry

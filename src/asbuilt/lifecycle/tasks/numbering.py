@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from asbuilt.lifecycle.tasks.statuses import PLAN, RESEARCH
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from asbuilt.lifecycle.tasks.model import Task
 
-PLAN: Final = "plan"
-RESEARCH: Final = "research"
 FOLDERS: Final = {PLAN: "plans", RESEARCH: "reports"}
 ROADMAP: Final = "specs/ROADMAP.md"
 _SHORT: Final = 32

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from msgspec import UNSET
 
 from asbuilt.lifecycle.tasks.model import Artifact, Changes
-from asbuilt.lifecycle.tasks.numbering import PLAN, RESEARCH
-from asbuilt.lifecycle.tasks.statuses import SETTLED, UNDER_WAY
+from asbuilt.lifecycle.tasks.statuses import PLAN, RESEARCH, SETTLED, UNDER_WAY
 from asbuilt.plan.markdown.source import encode
 from asbuilt.plan.reader import read
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from asbuilt.lifecycle.tasks.numbering import PLAN, RESEARCH
+PLAN: Final = "plan"
+RESEARCH: Final = "research"
 
 
 class Status(StrEnum):

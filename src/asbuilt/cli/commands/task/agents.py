@@ -33,8 +33,9 @@ from asbuilt.ledger import tasks
 from asbuilt.library.reading import read_bytes
 from asbuilt.library.search_path import describe
 from asbuilt.lifecycle.tasks.model import numbers_in, workable
-from asbuilt.lifecycle.tasks.numbering import PLAN, RESEARCH, ROADMAP
+from asbuilt.lifecycle.tasks.numbering import ROADMAP
 from asbuilt.lifecycle.tasks.prompt import order_for
+from asbuilt.lifecycle.tasks.statuses import PLAN, RESEARCH
 from asbuilt.plan.editing.template import TEMPLATE
 from asbuilt.settings.running import chosen_for_runs
 
