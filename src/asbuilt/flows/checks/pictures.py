@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.errors import NotFound, StoreFailed
 from asbuilt.events.phases import PicturesTaken, SignOffWanted
 from asbuilt.events.questions import SignOffKey
-from asbuilt.flows.checks.prove import outcome_of, tree_of
+from asbuilt.flows.checks.outcomes import outcome_of
+from asbuilt.flows.checks.prove import tree_of
 from asbuilt.flows.run.briefs import drive_command
 from asbuilt.proof.evidence import Evidence, judge_check
 from asbuilt.proof.pictures import Picture, media_of, sorted_out

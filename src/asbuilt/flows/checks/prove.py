@@ -6,6 +6,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.options import Depth, value_or
+from asbuilt.flows.checks.outcomes import outcome_of
 from asbuilt.flows.checks.project import own_setup
 from asbuilt.flows.trials.allowance import Allowance
 from asbuilt.flows.trials.emptied import Emptying, Tested, held_to
@@ -26,7 +27,6 @@ from asbuilt.proof.evidence import (
     judge_tests,
     left_out,
     naming_failures,
-    overall,
 )
 from asbuilt.proof.trials.canaries import with_canaries
 from asbuilt.proof.trials.depth import covers
@@ -36,7 +36,6 @@ from asbuilt.proof.trials.recorders import cause_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from asbuilt.events.event import Outcome
     from asbuilt.flows.environments.check_environment import CheckEnvironment, CheckEnvironments
     from asbuilt.flows.environments.results import Ran
     from asbuilt.flows.run.record import Record
@@ -44,7 +43,6 @@ if TYPE_CHECKING:
     from asbuilt.proof.evidence import Judged
     from asbuilt.proof.projects.model import Setup, Suite
 
-_SHOWN: Final = 220
 _NOTED: Final = 20
 _NAMES: Final = 500
 """Most tests of a phase that evidence lists by name."""
@@ -387,22 +385,3 @@ def _whole(run: Callable[[], Ran]) -> Ran:
     """Run a command, and again if it was cut off: a cut-off run shows nothing of the tree."""
     ran = run()
     return ran if ran.cut_off is None else run()
-
-
-def failures_of(shown: Sequence[Evidence]) -> list[str]:
-    """List what did not pass, short enough for an event: 4 items of 440 characters."""
-    return [
-        f"{evidence.name[:_SHOWN]}: {evidence.outcome}, {evidence.why}"[: 2 * _SHOWN]
-        for evidence in shown
-        if evidence.outcome != "PASS"
-    ][:4]
-
-
-def outcome_of(shown: Sequence[Evidence]) -> Outcome:
-    """Return the overall outcome; PASS if nothing was ordered."""
-    return overall(evidence.outcome for evidence in shown) if shown else "PASS"
-
-
-def unusable_in(shown: Sequence[Evidence]) -> bool:
-    """Return whether a check was unusable and no other check failed."""
-    return outcome_of(shown) == "INDETERMINATE" and any(evidence.unusable for evidence in shown)

@@ -12,7 +12,8 @@ from msgspec import Struct
 
 from asbuilt.events.landings import LandingRetried
 from asbuilt.events.runs import ReportWritten
-from asbuilt.flows.checks.prove import Proving, failures_of, tree_of
+from asbuilt.flows.checks.outcomes import failures_of
+from asbuilt.flows.checks.prove import Proving, tree_of
 from asbuilt.flows.landing.move import Refusal
 from asbuilt.flows.run.approval import waived_in
 from asbuilt.flows.run.drift import corrected_in

@@ -22,9 +22,10 @@ from asbuilt.events.phases import (
 )
 from asbuilt.flows.attempts.keep import keep
 from asbuilt.flows.checks.inspect import Before, are_compared, failing_of, inspect, keep_remarks, kept_remarks
+from asbuilt.flows.checks.outcomes import failures_of, outcome_of, unusable_in
 from asbuilt.flows.checks.outside_changes import Surroundings
 from asbuilt.flows.checks.pictures import repeat_tries
-from asbuilt.flows.checks.prove import failures_of, outcome_of, tree_of, unusable_in
+from asbuilt.flows.checks.prove import tree_of
 from asbuilt.flows.delivery import perform as delivery
 from asbuilt.flows.landing.commits import attempt_of
 from asbuilt.flows.pull_request.repairs import Ground, unresolved

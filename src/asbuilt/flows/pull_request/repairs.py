@@ -13,7 +13,7 @@ from msgspec.structs import replace as evolve
 from asbuilt.events.attempts import ChecksDone
 from asbuilt.events.pulls import PullMended
 from asbuilt.flows.checks.inspect import failing_of, inspect, keep_remarks
-from asbuilt.flows.checks.prove import Proving, failures_of, outcome_of
+from asbuilt.flows.checks.outcomes import failures_of, outcome_of
 from asbuilt.flows.landing.commits import attempt_of
 from asbuilt.git import commits, locks
 from asbuilt.git.landing import candidates
@@ -25,6 +25,7 @@ from asbuilt.proof.remarks import Remark, for_a_person
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from asbuilt.flows.checks.prove import Proving
     from asbuilt.flows.run.record import Record
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Work
     from asbuilt.lifecycle.run.facts import AttemptFacts

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from asbuilt.events.phases import PhaseRechecked
 from asbuilt.flows import proving
-from asbuilt.flows.checks.prove import failures_of, outcome_of
+from asbuilt.flows.checks.outcomes import failures_of, outcome_of
 from asbuilt.flows.run.plan_file import Document
 from asbuilt.lifecycle.run import moves
 from asbuilt.plan.editing.edit import the_phase
