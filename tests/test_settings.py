@@ -23,8 +23,8 @@ from asbuilt.settings import (
     Value,
     load,
 )
+from asbuilt.settings.files import organisation_file
 from asbuilt.settings.layers import Origin
-from asbuilt.settings.places import organisation_file
 from asbuilt.settings.setting import BUILT_IN_SERVICES
 from asbuilt.settings.values import from_text
 from tests.settings_world import World, toml, world

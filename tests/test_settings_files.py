@@ -10,7 +10,7 @@ from inline_snapshot import snapshot
 
 from asbuilt.errors import SettingInvalid
 from asbuilt.settings import state_folder
-from asbuilt.settings.places import line_of
+from asbuilt.settings.files import line_of
 from tests.settings_world import World, world
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from asbuilt.board.plan_page import plan_page
 from asbuilt.board.question_page import inbox_page
 from asbuilt.board.reading import Reading
 from asbuilt.cli.commands.status import plan_json
-from asbuilt.cli.shell.reading import Moment
+from asbuilt.cli.shell.read_context import Moment
 from asbuilt.journal import repositories
 from asbuilt.journal.home import Home
 from asbuilt.journal.ids import LOCAL

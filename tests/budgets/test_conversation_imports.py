@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tests.hook.talk import Talk
 
-from asbuilt.session.entry import hook_argv
+from asbuilt.session.hook_command import hook_argv
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,8 +18,8 @@ EITHER = {"_json", "_stat", "fcntl", "time"}
 """Built in, or a file of their own, by who has built the interpreter."""
 HOLD_ONLY = {
     "__future__", "_collections_abc", "asbuilt", "asbuilt.hook", "asbuilt.hook.conversation",
-    "asbuilt.hook.hold", "asbuilt.policy", "asbuilt.policy.plan_mode",
-    "asbuilt.policy.plan_mode.hold", "asbuilt.policy.notation",
+    "asbuilt.hook.plan_mode_state", "asbuilt.policy", "asbuilt.policy.plan_mode",
+    "asbuilt.policy.plan_mode.state", "asbuilt.policy.notation",
     "asbuilt.session", "asbuilt.session.conversation", "asbuilt.session.locking", "genericpath", "os",
     "posixpath", "stat",
 }  # fmt: skip

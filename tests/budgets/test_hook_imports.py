@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.hook.calling import Conversation
 
-from asbuilt.session.entry import hook_argv
+from asbuilt.session.hook_command import hook_argv
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,7 +25,7 @@ UNHELD = {
     "asbuilt.hook.gate",
     "asbuilt.policy",
     "asbuilt.policy.plan_mode",
-    "asbuilt.policy.plan_mode.hold",
+    "asbuilt.policy.plan_mode.state",
     "asbuilt.policy.notation",
     "asbuilt.session",
     "asbuilt.session.conversation",
@@ -48,7 +48,7 @@ COMMAND = HELD | {
     "asbuilt.policy.shell.quoting",
     "asbuilt.policy.secrets",
     "asbuilt.policy.shell.judge",
-    "asbuilt.session.look",
+    "asbuilt.session.readonly_script",
 }
 ADVICE = "load it where it is needed (hook/decide_call.py), not at the top of what every call loads"
 

@@ -102,7 +102,8 @@ def test_looking_loads_neither_parser_nor_engine_nor_git(arguments: tuple[str, .
         "asbuilt.lifecycle.authoring.options", "asbuilt.lifecycle.tasks.model",
     }  # fmt: skip
     assert loaded & (heavy | ours) == set(), (
-        "a command that only looks starts from cli/shell/reading.py, and takes nothing from cli/shell/site.py"
+        "a command that only looks starts from cli/shell/read_context.py, and takes nothing from"
+        " cli/shell/run_context.py"
     )
 
 

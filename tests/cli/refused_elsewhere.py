@@ -20,8 +20,8 @@ ELSEWHERE = {
     "approve/reviewers.py {} is not about a plan: {}": _APPROVE,
     "runs/inbox.py the journal knows no repository {}": _APPROVE,
     "runs/inbox.py there is no question {}a{} here": _APPROVE,
-    "runs/decisions.py your text has {}: line {}: {}": _APPROVE,
-    "runs/decisions.py {} was answered while you edited: {}, by {}": _APPROVE,
+    "runs/plan_approval.py your text has {}: line {}: {}": _APPROVE,
+    "runs/plan_approval.py {} was answered while you edited: {}, by {}": _APPROVE,
     "board.py no board runs": "board/test_attacks.py",
     "fleet.py {} is not the name of a variable": "cli/commands/test_fleet.py",
     "shell/addresses.py {} repositories have a plan {}: {}": "crash/test_look_from_anywhere.py",
@@ -61,7 +61,7 @@ ELSEWHERE = {
     "ui/screen.py the answer could not be written: {}": "cli/shell/test_boundary.py",
     "land.py {} has landed by a pull request, and only another pull request reverts it": _READING,
     'shell/addresses.py no plan "{}". Did you mean {}? ': "cli/shown/did-you-mean.txt",
-    "shell/reading.py {} has no run {}; the newest is {}": "cli/shown/no-such-run.txt",
+    "shell/read_context.py {} has no run {}; the newest is {}": "cli/shown/no-such-run.txt",
     "mode.py an agent cannot turn plan mode off": "cli/test_mode.py",
     "mode.py plan mode is not on in {}": "cli/test_mode.py",
     "mode.py {} conversations are open in this folder: {}": "cli/test_mode.py",
@@ -78,7 +78,7 @@ ELSEWHERE = {
     "selftest/agent.py {} exists already": "journeys/test_selftest_agent.py",
     "selftest/corpus.py {}: {}": "attack/test_corpus.py",
     'shell/addresses.py "{}" is part of {} plans: {}': "journeys/test_pausing.py",
-    "shell/site.py several plans match: {}": _READING,
+    "shell/run_context.py several plans match: {}": _READING,
 }
 """Refusals whose case is in another file: it needs a run, or no terminal."""
 WITHOUT = {
@@ -95,5 +95,5 @@ WITHOUT = {
     "selftest/corpus.py there is no corpus of lies at {}": "an installation would have to lose files",
     "board.py the board is not installed": "it would need an installation without the extra",
     "stop.py {} has not stopped within {} s": "a worker would have to hang for a minute",
-    "settings/places.py this user has no home folder": "needs a user that the system does not know",
+    "settings/files.py this user has no home folder": "needs a user that the system does not know",
 }

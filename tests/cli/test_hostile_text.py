@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from asbuilt.cli.runs import standing
 from asbuilt.cli.runs.waiting import waiting
 from asbuilt.cli.shell.options import Door
-from asbuilt.cli.shell.reading import Moment
+from asbuilt.cli.shell.read_context import Moment
 from asbuilt.cli.ui.messages import answer
 from asbuilt.cli.ui.screen import Pen, Screen
 from asbuilt.cli.ui.symbols import ASCII

@@ -117,22 +117,22 @@ CASES = [
         "config show",
         _write("asbuilt.toml", "[ring]\nrequired = false\n"),
     ),
-    Case("settings/places.py {}{}: not TOML: {}", "config show", _write("asbuilt.toml", "nonsense\n")),
+    Case("settings/files.py {}{}: not TOML: {}", "config show", _write("asbuilt.toml", "nonsense\n")),
     Case(
         'settings/layers.py {}: no setting "{}"{}', "config show", _write("asbuilt.toml", "[no]\nthing = 1\n")
     ),
     Case(
-        "settings/places.py {} cannot be read: {}",
+        "settings/files.py {} cannot be read: {}",
         "config show",
         lambda shop: (shop / "asbuilt.toml").mkdir(),
     ),
     Case(
-        "settings/places.py settings stand in both asbuilt.toml and {}{}",
+        "settings/files.py settings stand in both asbuilt.toml and {}{}",
         "config show",
         lambda shop: [_write("asbuilt.toml", "")(shop), _write("pyproject.toml", "[tool.asbuilt]\n")(shop)],
     ),
     Case(
-        'settings/places.py ASBUILT_HOME "{}" is not an absolute path',
+        'settings/files.py ASBUILT_HOME "{}" is not an absolute path',
         "status",
         environ={"ASBUILT_HOME": "here"},
     ),

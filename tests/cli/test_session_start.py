@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.session.conversation import key_of
-from asbuilt.session.entry import hook_argv
+from asbuilt.session.hook_command import hook_argv
 from tests.hook.calling import Conversation, denied
 
 if TYPE_CHECKING:

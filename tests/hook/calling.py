@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from asbuilt.session.conversation import folder_of, hold_in, keep_hold, key_of
-from asbuilt.session.entry import hook_argv
+from asbuilt.session.hook_command import hook_argv
 
 if TYPE_CHECKING:
-    from asbuilt.policy.plan_mode.hold import Hold
+    from asbuilt.policy.plan_mode.state import Hold
 
 
 class Said(NamedTuple):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from asbuilt.policy.plan_mode.hold import Hold
+from asbuilt.policy.plan_mode.state import Hold
 from tests.hook.calling import SILENT, denied
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import pytest
 
 from asbuilt.errors import GATE_STOPPED
 from asbuilt.policy.plan_mode.tools import QUIET, READS, REFUSED, RUNS, STARTS, WRITES
-from asbuilt.session.entry import ASKED, hook_argv
-from asbuilt.session.look import rule
+from asbuilt.session.hook_command import ASKED, hook_argv
+from asbuilt.session.readonly_script import rule
 from tests.live.conversation import SCRIPT, Place, Talk
 from tests.live.stage import git
 from tests.live.starting import QUIET as QUIETLY

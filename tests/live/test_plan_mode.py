@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from asbuilt.policy.plan_mode.hold import Hold, after, event_in, plan_file_in
+from asbuilt.policy.plan_mode.state import Hold, after, event_in, plan_file_in
 from tests.live.conversation import SCRIPT, Allow, Deny, Place, Talk
 from tests.live.terminal import Terminal
 from tests.model import Call, Say, Usage, answer

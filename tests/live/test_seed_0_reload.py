@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.session.entry import hook_argv
+from asbuilt.session.hook_command import hook_argv
 from tests.live.conversation import EVENTS, SCRIPT, Place
 from tests.live.terminal import Terminal
 from tests.model import Call, Say, Usage, answer

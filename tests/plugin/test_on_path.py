@@ -8,7 +8,7 @@ import sys
 import tomllib
 from pathlib import Path
 
-from asbuilt.session.entry import hook_argv
+from asbuilt.session.hook_command import hook_argv
 
 STARTED = (
     "import sys; from asbuilt.hook.on_path import main; sys.argv = ['asbuilt-hook', 'PreToolUse']; main()"

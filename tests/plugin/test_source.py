@@ -13,7 +13,7 @@ import yaml
 from asbuilt._version import VERSION
 from asbuilt.cli.commands.init import rendering, seats
 from asbuilt.cli.commands.init.rendering import Call, headed
-from asbuilt.session.entry import ASKED
+from asbuilt.session.hook_command import ASKED
 from tests.plugin.planted import PLANTED
 from tests.plugin.schema import EVENTS, problems
 

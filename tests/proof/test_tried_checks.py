@@ -7,7 +7,7 @@ import pytest
 from asbuilt.plan.model import Check
 from asbuilt.plan.problems import Problem, Rule, Severity
 from asbuilt.plan.reader import read
-from asbuilt.proof.trying import (
+from asbuilt.proof.checks_before_work import (
     Before,
     Shown,
     Tried,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from asbuilt.policy.sandbox.rules import Level
     from asbuilt.ports import Command
     from asbuilt.proof.projects.model import Setup
-    from asbuilt.proof.runners import Call
+    from asbuilt.proof.runner_command_lines import Call
     from tests.simulator.model_git import Files, Model
 
 

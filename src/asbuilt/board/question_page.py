@@ -21,7 +21,7 @@ from asbuilt.journal.ids import LOCAL
 from asbuilt.lifecycle.authoring.questions import options_of
 from asbuilt.pages import document as doc
 from asbuilt.pages.times import lasting, moment, seconds
-from asbuilt.proof.trying import trial_summary
+from asbuilt.proof.checks_before_work import trial_summary
 from asbuilt.settings import load
 
 if TYPE_CHECKING:

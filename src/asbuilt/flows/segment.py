@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Final, Protocol
 from asbuilt.errors import AsbuiltError, CommandStopped, FileDenied
 from asbuilt.events.phases import PhaseForked, PhaseJoined
 from asbuilt.events.runs import ReportWritten, RunParked, RunTakenOver, TroubleMet, WaitReason
-from asbuilt.flows.decisions import Plain, comes_next, read_move, recorded, still_waits
 from asbuilt.flows.engine import dbos
 from asbuilt.flows.engine.fence import Fenced, Signals, Superseded
 from asbuilt.flows.engine.transient import retry_at, transient_error, words_of
 from asbuilt.flows.notify import NO_REACH, Calling, Reach
+from asbuilt.flows.recorded_moves import Plain, comes_next, read_move, recorded, still_waits
 from asbuilt.flows.run.accounts import choose, may_start
 from asbuilt.flows.run.record import ACTOR, append_event
 from asbuilt.flows.run_end import MAX_REASON, Advice, end, refused

@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.hook import session_start, turns
 from asbuilt.hook.calls import Answer, Call
-from asbuilt.policy.plan_mode.hold import is_typed
+from asbuilt.policy.plan_mode.state import is_typed
 from asbuilt.session import messages
 from asbuilt.session.authoring import is_bound
+from asbuilt.session.context.command_arguments import command_in, keep_typed
 from asbuilt.session.context.reload_request import drop_stale
-from asbuilt.session.context.typed import command_in, keep_typed
 from asbuilt.session.locking import Locked
 from asbuilt.session.records import clean
 
 if TYPE_CHECKING:
-    from asbuilt.hook.hold import Held
+    from asbuilt.hook.plan_mode_state import Held
 
 _ANSWERS: Final[Mapping[str, Callable[[Call, Held], Answer | None]]] = {
     "UserPromptSubmit": turns.prompted,

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
-from asbuilt.policy.plan_mode.hold import PLAN
+from asbuilt.policy.plan_mode.state import PLAN
 from asbuilt.session.context import reload_request as reloads
 from asbuilt.session.context.notes import Note, memories, notes_in, shelf
 from asbuilt.session.context.transcript import size_of

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 
-from asbuilt.hook.hold import held
+from asbuilt.hook.plan_mode_state import held
 from asbuilt.policy.notation import read, write
 from asbuilt.session.conversation import GIVEN, given, key_of, state_home
 

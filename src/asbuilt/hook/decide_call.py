@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 
-from asbuilt.policy.plan_mode.hold import Hold, after, plan_file_in
+from asbuilt.policy.plan_mode.state import Hold, after, plan_file_in
 from asbuilt.policy.plan_mode.tools import READS, RUNS, STARTS, WRITES, is_listed, refusal_of
 from asbuilt.session.conversation import hold_in, keep_hold
 
@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from asbuilt.policy.plan_mode.hold import Event
+    from asbuilt.policy.plan_mode.state import Event
 
     Decided = tuple[str, dict[str, object] | None]
 
@@ -117,7 +117,7 @@ def _ran(call: Call) -> Decided:
     if not call.folder:
         return "the sandbox is unavailable: CLAUDE_PID does not name the conversation.", None
     from asbuilt.hook.rules import denying  # noqa: PLC0415  the same
-    from asbuilt.session.look import wrapped  # noqa: PLC0415  the same
+    from asbuilt.session.readonly_script import wrapped  # noqa: PLC0415  the same
 
     if rule := denying(text, call.environ, root):
         return f"a deny rule of the user matches this command: {rule}.", None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from asbuilt.policy.notation import read, write
-from asbuilt.policy.plan_mode.hold import COMMAND, ENTER, PLAN, HoldUnreadable, event_in
+from asbuilt.policy.plan_mode.state import COMMAND, ENTER, PLAN, HoldUnreadable, event_in
 from asbuilt.session.conversation import GIVEN, folder_of, given, hold_in, key_of
 
 TYPE_CHECKING = False

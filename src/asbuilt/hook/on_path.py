@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from asbuilt.session.entry import hook_argv
+from asbuilt.session.hook_command import hook_argv
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

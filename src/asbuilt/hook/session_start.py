@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from asbuilt.hook.calls import Answer, Call
 from asbuilt.hook.turns import restore
-from asbuilt.policy.plan_mode.hold import EXIT
+from asbuilt.policy.plan_mode.state import EXIT
 from asbuilt.session import loop as loops
 from asbuilt.session import messages
 from asbuilt.session.authoring import move
@@ -20,7 +20,7 @@ from asbuilt.session.records import records
 from asbuilt.session.state import USABLE_S, State, keep_loop, loop_in, state_in
 
 if TYPE_CHECKING:
-    from asbuilt.hook.hold import Held
+    from asbuilt.hook.plan_mode_state import Held
     from asbuilt.session.facts import PlanFacts
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import AsbuiltError
 from asbuilt.hook.calls import Answer, Call
-from asbuilt.policy.plan_mode.hold import PLAN, Hold, is_typed
+from asbuilt.policy.plan_mode.state import PLAN, Hold, is_typed
 from asbuilt.session import loop as loops
 from asbuilt.session import messages
 from asbuilt.session.arbiter import CONTEXT, StopFacts, Wish, decide
@@ -27,7 +27,7 @@ from asbuilt.session.records import left_in
 from asbuilt.session.state import State, keep_loop, keep_state, loop_in, state_in
 
 if TYPE_CHECKING:
-    from asbuilt.hook.hold import Held
+    from asbuilt.hook.plan_mode_state import Held
     from asbuilt.session.facts import PlanFacts
 
 _PATIENCE_S: Final = 0.5

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from asbuilt.library.reading import read_bytes
+from asbuilt.library.bounded_read import read_bytes
 from asbuilt.library.repository import real
 from asbuilt.library.search_path import Library, PlanFile, describe, is_inside
 from asbuilt.plan.lint import Length

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, ClassVar
 from asbuilt.lifecycle.delivery.decide import brought_to_safety, deliver, promised
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.delivery.pull_request import repair_under_way
-from asbuilt.lifecycle.run.baseline import prepare
 from asbuilt.lifecycle.run.guards import before_work, within_caps
 from asbuilt.lifecycle.run.moves import End, Move
+from asbuilt.lifecycle.run.preflight import prepare
 
 if TYPE_CHECKING:
     from asbuilt.events.options import RunKind

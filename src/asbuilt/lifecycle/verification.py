@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, ClassVar
 from msgspec import field
 
 from asbuilt.events.phases import PhaseRechecked
-from asbuilt.lifecycle.run.baseline import prepare
 from asbuilt.lifecycle.run.facts import PASS
 from asbuilt.lifecycle.run.guards import before_work
 from asbuilt.lifecycle.run.moves import End, Move, Recheck
+from asbuilt.lifecycle.run.preflight import prepare
 from asbuilt.lifecycle.run.proving import ProvingFacts
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from asbuilt.policy.notation import read, write
-from asbuilt.policy.plan_mode.hold import Hold, HoldUnreadable, from_file, to_file
+from asbuilt.policy.plan_mode.state import Hold, HoldUnreadable, from_file, to_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
 
 from asbuilt.errors import SettingInvalid
-from asbuilt.settings import places
+from asbuilt.settings import files
 from asbuilt.settings.registry import NAMED, SETTINGS, keys_near, setting_for
 from asbuilt.settings.sandbox import RENAMED
 from asbuilt.settings.setting import Setting, Value, variable_of
@@ -129,7 +129,7 @@ def survey(
         _sift(found, problems)
         for found in (
             _in_organisation(environ),
-            _in_file(places.user_place(environ), Layer.USER),
+            _in_file(files.user_place(environ), Layer.USER),
             _in_repository(repository),
             _in_environment(environ),
         )
@@ -164,16 +164,16 @@ def _sift(found: Iterator[Found], problems: list[SettingInvalid]) -> dict[str, C
 
 
 def _in_organisation(environ: Mapping[str, str]) -> Iterator[Found]:
-    file = places.organisation_file(environ)
-    place = places.Place(file=file, name=str(file))
-    text = places.text_of(place)
+    file = files.organisation_file(environ)
+    place = files.Place(file=file, name=str(file))
+    text = files.text_of(place)
     if text is None:
         return
-    table = places.table_of(place, text) or {}
+    table = files.table_of(place, text) or {}
     wanted = table.pop("locked", [])
     names = [key for key in wanted if isinstance(key, str)] if isinstance(wanted, list) else []
     locked = [RENAMED.get(key, key) for key in names]
-    where = Origin(layer=Layer.ORGANISATION, name=place.name, line=places.line_of(text, ("locked",))).where
+    where = Origin(layer=Layer.ORGANISATION, name=place.name, line=files.line_of(text, ("locked",))).where
     if not isinstance(wanted, list) or len(locked) != len(wanted):
         yield _invalid(f"{where}: locked {shown(wanted)} is not a list of keys", where)
     for found in _in_table(place, text, table, Layer.ORGANISATION):
@@ -187,21 +187,21 @@ def _in_organisation(environ: Mapping[str, str]) -> Iterator[Found]:
         yield _invalid(f"{where}: locked names {key}, which this file does not set", where)
 
 
-def _in_file(place: places.Place, layer: Layer) -> Iterator[Found]:
-    text = places.text_of(place)
+def _in_file(place: files.Place, layer: Layer) -> Iterator[Found]:
+    text = files.text_of(place)
     if text is not None:
-        yield from _in_table(place, text, places.table_of(place, text) or {}, layer)
+        yield from _in_table(place, text, files.table_of(place, text) or {}, layer)
 
 
 def _in_repository(root: Path | None) -> Iterator[Found]:
     if root is not None:
-        yield from _in_file(places.repository_place(root), Layer.REPOSITORY)
+        yield from _in_file(files.repository_place(root), Layer.REPOSITORY)
 
 
-def _in_table(place: places.Place, text: str, table: Mapping[str, object], layer: Layer) -> Iterator[Found]:
+def _in_table(place: files.Place, text: str, table: Mapping[str, object], layer: Layer) -> Iterator[Found]:
     seen: set[str] = set()
     for written, raw in _leaves(table):
-        line = places.line_of(text, (*place.table, *written.split(".")))
+        line = files.line_of(text, (*place.table, *written.split(".")))
         origin = Origin(layer=layer, name=place.name, line=line)
         key = place.aliases.get(written) or RENAMED.get(written, written)
         setting = setting_for(key)

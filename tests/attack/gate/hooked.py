@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from asbuilt.hook.gate import answer
-from asbuilt.policy.plan_mode.hold import Hold
+from asbuilt.policy.plan_mode.state import Hold
 from asbuilt.policy.plan_mode.tools import QUIET, READS, REFUSED, STARTS, WRITES
 from asbuilt.policy.shell.judge import verdict
 from asbuilt.session.conversation import folder_of, keep_hold, key_of
-from asbuilt.session.look import is_wrapped
+from asbuilt.session.readonly_script import is_wrapped
 from asbuilt.session.wildcards import names_in
 from tests.attack.gate.mutants import made, seeded
 from tests.attack.gate.rows import read_rows

@@ -9,7 +9,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from asbuilt.cli.shell.app import COMMANDS
-from asbuilt.lifecycle.run_plan_words import Unclear, parse
+from asbuilt.lifecycle.run_plan_syntax import Unclear, parse
 from tests.cli.plans import RATE_LIMIT, put
 
 if TYPE_CHECKING:

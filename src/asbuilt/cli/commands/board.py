@@ -10,8 +10,8 @@ from typing import Final
 import click
 
 from asbuilt import wiring
-from asbuilt.cli.shell.desk import desk_for
 from asbuilt.cli.shell.options import Door, subcommand
+from asbuilt.cli.shell.plan_context import desk_for
 from asbuilt.errors import DONE, NotFound
 from asbuilt.journal.engine.liveness import board_address
 

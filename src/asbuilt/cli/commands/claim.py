@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from asbuilt.cli.shell.boundary import report_error
-from asbuilt.cli.shell.desk import complete_plan
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.site import asker, look_at, open_site, site_of
+from asbuilt.cli.shell.plan_context import complete_plan
+from asbuilt.cli.shell.run_context import asker, look_at, open_site, site_of
 from asbuilt.cli.ui.clock import ago, stamp
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, StoreFailed

@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import click
 
-from asbuilt.cli.shell.desk import complete_plan
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.site import Site, look_at, site_of
+from asbuilt.cli.shell.plan_context import complete_plan
+from asbuilt.cli.shell.run_context import Site, look_at, site_of
 from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted, listed, size

@@ -24,7 +24,7 @@ from asbuilt.journal.engine.workers import earlier
 from asbuilt.journal.ids import LOCAL
 from asbuilt.lifecycle.fleet import check_label
 from asbuilt.settings import SETTINGS, load
-from asbuilt.settings.places import user_place
+from asbuilt.settings.files import user_place
 
 if TYPE_CHECKING:
     from asbuilt.journal.engine.fleet import Member

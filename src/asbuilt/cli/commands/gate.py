@@ -25,8 +25,8 @@ from asbuilt.lifecycle.pull_request.forge import crossing
 from asbuilt.policy.notation import read
 from asbuilt.policy.shell.judge import verdict
 from asbuilt.session.conversation import state_home
-from asbuilt.session.entry import ASKED, hook_argv
-from asbuilt.session.look import rule
+from asbuilt.session.hook_command import ASKED, hook_argv
+from asbuilt.session.readonly_script import rule
 from asbuilt.session.wildcards import names_in
 
 Judge = Callable[[str], str | None]

@@ -9,9 +9,9 @@ from msgspec import UNSET, structs
 
 from asbuilt.cli.commands.run.follow import ask_for
 from asbuilt.cli.shell.addresses import never_ran
-from asbuilt.cli.shell.desk import complete_plan
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.site import Site, site_of
+from asbuilt.cli.shell.plan_context import complete_plan
+from asbuilt.cli.shell.run_context import Site, site_of
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.errors import DONE, GateStopped, NotFound
 from asbuilt.journal import runs

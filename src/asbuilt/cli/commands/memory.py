@@ -13,8 +13,8 @@ import click
 
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.reading import Looking, look
-from asbuilt.cli.shell.site import asker, open_site
+from asbuilt.cli.shell.read_context import Looking, look
+from asbuilt.cli.shell.run_context import asker, open_site
 from asbuilt.cli.ui.clock import at, stamp
 from asbuilt.cli.ui.confirm import agreed
 from asbuilt.cli.ui.messages import answer

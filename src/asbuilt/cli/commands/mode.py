@@ -16,16 +16,16 @@ from typing import Final, NamedTuple
 
 import click
 
-from asbuilt.cli.shell.desk import desk_for
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.shell.options import Door, subcommand
+from asbuilt.cli.shell.plan_context import desk_for
 from asbuilt.cli.ui.clock import at
 from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, GateStopped, NotFound, UsageWrong
-from asbuilt.policy.plan_mode.hold import PLAN, Hold, HoldUnreadable, plan_file_in
-from asbuilt.session.context.typed import take_typed
+from asbuilt.policy.plan_mode.state import PLAN, Hold, HoldUnreadable, plan_file_in
+from asbuilt.session.context.command_arguments import take_typed
 from asbuilt.session.conversation import folder_of, hold_in, keep_hold, key_of, lives
 from asbuilt.session.locking import Locked
 from asbuilt.session.records import records

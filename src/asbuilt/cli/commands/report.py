@@ -19,7 +19,7 @@ import click
 from asbuilt.cli.commands.status import views_here
 from asbuilt.cli.runs.next_step import Next, helping
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.reading import Looking, complete_address, look, look_for
+from asbuilt.cli.shell.read_context import Looking, complete_address, look, look_for
 from asbuilt.cli.ui.clock import at, lasting, parsed, stamp, zone_of
 from asbuilt.cli.ui.failure import show_failures
 from asbuilt.cli.ui.messages import advise, answer, headline

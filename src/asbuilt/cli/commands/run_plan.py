@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import click
 
-from asbuilt.cli.shell.desk import complete_plan, desk_for
 from asbuilt.cli.shell.options import Door, SharedOption, subcommand
-from asbuilt.cli.shell.reading import look
+from asbuilt.cli.shell.plan_context import complete_plan, desk_for
+from asbuilt.cli.shell.read_context import look
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, UsageWrong
 from asbuilt.journal import schedules
 from asbuilt.journal.ids import LOCAL
-from asbuilt.lifecycle.run_plan_words import Unclear, Word, parse
+from asbuilt.lifecycle.run_plan_syntax import Unclear, Word, parse
 
 if TYPE_CHECKING:
     from asbuilt.library.search_path import Library

@@ -12,7 +12,7 @@ from asbuilt.cli.runs.standing import cause, open_ends, show_plan, show_table
 from asbuilt.cli.runs.waiting import Waiting, next_of, run_waiting, waiting
 from asbuilt.cli.shell.addresses import named as parsed
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.reading import Looking, Moment, complete_address, look, look_for
+from asbuilt.cli.shell.read_context import Looking, Moment, complete_address, look, look_for
 from asbuilt.cli.ui import timetable
 from asbuilt.cli.ui.clock import stamp
 from asbuilt.cli.ui.messages import next_command

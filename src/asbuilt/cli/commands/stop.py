@@ -15,9 +15,9 @@ from msgspec import UNSET
 from asbuilt import wiring
 from asbuilt.cli.runs import outcome
 from asbuilt.cli.shell.addresses import never_ran
-from asbuilt.cli.shell.desk import complete_plan
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.site import Site, asker, look_at, site_of, the_only
+from asbuilt.cli.shell.plan_context import complete_plan
+from asbuilt.cli.shell.run_context import Site, asker, look_at, site_of, the_only
 from asbuilt.cli.ui import timetable
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable

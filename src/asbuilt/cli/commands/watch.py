@@ -8,9 +8,9 @@ from asbuilt import wiring
 from asbuilt.cli.commands.run.follow import look_on
 from asbuilt.cli.runs import outcome
 from asbuilt.cli.shell.addresses import is_served
-from asbuilt.cli.shell.desk import complete_plan
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.site import Site, look_at, site_of, the_only
+from asbuilt.cli.shell.plan_context import complete_plan
+from asbuilt.cli.shell.run_context import Site, look_at, site_of, the_only
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.errors import DONE
 from asbuilt.journal.ids import LOCAL

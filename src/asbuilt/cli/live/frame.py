@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.cli.live.rows import Canvas, Piece, Row, Style
 from asbuilt.cli.runs.waiting import AT_WORK, run_waiting
-from asbuilt.cli.shell.reading import Seen
+from asbuilt.cli.shell.read_context import Seen
 from asbuilt.cli.ui import columns
 from asbuilt.cli.ui.clock import ago, at
 from asbuilt.cli.ui.words import counted

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from asbuilt.cli.runs.next_step import Next, has_agent, script_option
 from asbuilt.cli.shell.options import Door
-from asbuilt.cli.shell.site import look_at
+from asbuilt.cli.shell.run_context import look_at
 from asbuilt.cli.ui.messages import talk
 from asbuilt.events.options import value_or
 from asbuilt.journal.runs import Run

@@ -26,14 +26,14 @@ from asbuilt.flows.run.environment import given_by
 from asbuilt.git.repository import Repository, open_repository, resolve
 from asbuilt.journal.home import Home
 from asbuilt.policy.sandbox.variables import passed
-from asbuilt.proof.trying import Before, Tried, trial_summary
+from asbuilt.proof.checks_before_work import Before, Tried, trial_summary
 from asbuilt.settings import load, state_folder
 from asbuilt.settings.granted_variables import given
 from asbuilt.settings.running import beside_checks
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.desk import Desk
     from asbuilt.cli.shell.options import Door
+    from asbuilt.cli.shell.plan_context import Desk
     from asbuilt.flows.environments.terms import Given
     from asbuilt.proof.failure import Failure
 

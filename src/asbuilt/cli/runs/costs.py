@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from asbuilt.cli.shell.options import Door
-from asbuilt.cli.shell.reading import look
+from asbuilt.cli.shell.read_context import look
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries.spending import Past, past_of
 from asbuilt.lifecycle.run.money import forecast

@@ -18,13 +18,13 @@ from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.spending import past_of
 from asbuilt.pages.drafts import Change, Row, changes, summary_of
 from asbuilt.plan.reader import read
+from asbuilt.proof.checks_before_work import trial_summary
 from asbuilt.proof.projects.dependencies import allowances_in
-from asbuilt.proof.trying import trial_summary
 from asbuilt.settings.running import chosen_for_runs
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
-    from asbuilt.cli.shell.site import Site
+    from asbuilt.cli.shell.run_context import Site
     from asbuilt.journal.approvals import Approval
     from asbuilt.plan.model import Plan
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt import wiring
 from asbuilt.cli.shell.addresses import names
-from asbuilt.cli.shell.desk import desk_for
-from asbuilt.cli.shell.site import Site, look_at, site_elsewhere
+from asbuilt.cli.shell.plan_context import desk_for
+from asbuilt.cli.shell.run_context import Site, look_at, site_elsewhere
 from asbuilt.errors import NotFound, UsageWrong
 from asbuilt.git.repository import open_repository
 from asbuilt.journal import approvals, runs

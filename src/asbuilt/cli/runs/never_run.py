@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 
 from asbuilt.cli.runs.next_step import Next
 from asbuilt.cli.runs.waiting import Waiting
-from asbuilt.cli.shell.desk import desk_for
 from asbuilt.cli.shell.options import Door
+from asbuilt.cli.shell.plan_context import desk_for
 from asbuilt.cli.ui.words import counted
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import PlanView

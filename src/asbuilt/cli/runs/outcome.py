@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from asbuilt.cli.runs.next_step import Next, helping
 from asbuilt.cli.runs.waiting import Waiting, run_waiting
-from asbuilt.cli.shell.reading import Seen
+from asbuilt.cli.shell.read_context import Seen
 from asbuilt.cli.ui.clock import ago, lasting, parsed, stamp
 from asbuilt.cli.ui.failure import show_failures
 from asbuilt.cli.ui.messages import answer

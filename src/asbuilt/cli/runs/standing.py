@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from asbuilt.agents.activity import Signs
     from asbuilt.cli.shell.options import Door
-    from asbuilt.cli.shell.reading import Moment
+    from asbuilt.cli.shell.read_context import Moment
     from asbuilt.cli.ui.symbols import Symbols
     from asbuilt.journal.queries.overview import PlanView, RunView
 

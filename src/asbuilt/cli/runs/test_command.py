@@ -26,8 +26,8 @@ from asbuilt.settings import Layer, SuiteTable, setting_named
 from asbuilt.settings.running import command_in
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.desk import Desk
     from asbuilt.cli.shell.options import Door
+    from asbuilt.cli.shell.plan_context import Desk
     from asbuilt.flows.checks.dry_run import Trying
 
 _KEY: Final = "checks.tests"

@@ -18,7 +18,7 @@ from asbuilt.lifecycle.status.health import OVERALL_S, STALL_S
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from asbuilt.cli.shell.reading import Moment, Seen
+    from asbuilt.cli.shell.read_context import Moment, Seen
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.queries.overview import PlanView, RunView

@@ -16,7 +16,7 @@ from asbuilt.errors import SettingInvalid, SettingsNotWritten
 from asbuilt.library.atomic_files import create, replace
 from asbuilt.plan.markdown.source import digest
 from asbuilt.settings import Chosen, Place, ServiceTable, Setting, Table, Value, presented, survey, user_place
-from asbuilt.settings.places import FOLDER, bytes_of, decoded, repository_place, table_of
+from asbuilt.settings.files import FOLDER, bytes_of, decoded, repository_place, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

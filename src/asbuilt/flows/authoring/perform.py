@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.home import Home
     from asbuilt.plan.model import Plan
     from asbuilt.ports import Brief, Role
-    from asbuilt.proof.trying import Tried
+    from asbuilt.proof.checks_before_work import Tried
 
 _LANE: Final = "plan"
 _SHOWN: Final = 200

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Store, Transactions
     from asbuilt.ports import Brief, Result
-    from asbuilt.proof.trying import Tried
+    from asbuilt.proof.checks_before_work import Tried
 
 _RUN: Final = "refine-"
 _DIGEST: Final = 11

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from asbuilt.git.repository import Repository
     from asbuilt.plan.model import Plan
-    from asbuilt.proof.trying import Tried
+    from asbuilt.proof.checks_before_work import Tried
 
 _WHY = 500
 _TOO_LONG = (Rule.LONG_PLAN, Severity.ERROR)

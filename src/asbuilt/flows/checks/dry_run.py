@@ -12,12 +12,7 @@ from asbuilt.flows.run.record import ACTOR
 from asbuilt.git.files import entries
 from asbuilt.journal.events import append, keyed
 from asbuilt.proof.candidates import Ran, Seen, Way, ways
-from asbuilt.proof.evidence import judge_setup, last_lines
-from asbuilt.proof.failure import Failure, What, checkout_of, explained
-from asbuilt.proof.projects.finding import find
-from asbuilt.proof.projects.resolving import resolve_setup
-from asbuilt.proof.runners import Call
-from asbuilt.proof.trying import (
+from asbuilt.proof.checks_before_work import (
     Before,
     Shown,
     judge,
@@ -28,6 +23,11 @@ from asbuilt.proof.trying import (
     trial_summary,
     tried_from,
 )
+from asbuilt.proof.evidence import judge_setup, last_lines
+from asbuilt.proof.failure import Failure, What, checkout_of, explained
+from asbuilt.proof.projects.finding import find
+from asbuilt.proof.projects.resolving import resolve_setup
+from asbuilt.proof.runner_command_lines import Call
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from asbuilt.plan.model import Plan
     from asbuilt.policy.sandbox.rules import Level
     from asbuilt.ports import Ended
+    from asbuilt.proof.checks_before_work import Tried
     from asbuilt.proof.projects.model import Setup, Suite
-    from asbuilt.proof.trying import Tried
 
 _SHOWS: Final = (Before.FAILS, Before.ABSENT, Before.PASSES)
 LIMIT_S: Final = 120

@@ -34,7 +34,7 @@ from asbuilt.policy.sandbox.services import Service, variables_of
 from asbuilt.policy.shell.judge import argv_of
 from asbuilt.ports import Command, Ended, Processes
 from asbuilt.proof.pictures import MAX_PICTURE
-from asbuilt.proof.runners import Call, real_argv, reporting
+from asbuilt.proof.runner_command_lines import Call, real_argv, reporting
 from asbuilt.proof.trials.recorders import strays
 
 if TYPE_CHECKING:

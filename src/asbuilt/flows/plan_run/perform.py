@@ -43,7 +43,7 @@ from asbuilt.git.workspace import snapshots, workspaces
 from asbuilt.git.workspace.snapshots import ATTEMPTS
 from asbuilt.journal import claims, issue_claims
 from asbuilt.journal.ids import Address, new_id
-from asbuilt.library.reading import read_bytes
+from asbuilt.library.bounded_read import read_bytes
 from asbuilt.lifecycle.plan_run.doubts import plan_in
 from asbuilt.lifecycle.plan_run.lanes import will_fork
 from asbuilt.lifecycle.pull_request.facts import REPAIRS

@@ -18,7 +18,7 @@ from asbuilt.flows.run.record import ACTOR, Record
 from asbuilt.journal import drafts
 from asbuilt.journal.events import keyed
 from asbuilt.library.atomic_files import create
-from asbuilt.library.reading import read_bytes
+from asbuilt.library.bounded_read import read_bytes
 from asbuilt.lifecycle.approval import Approved, needs_approval, unchanged
 from asbuilt.plan.markdown.source import digest
 from asbuilt.plan.reader import read

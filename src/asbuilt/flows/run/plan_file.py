@@ -16,7 +16,7 @@ from asbuilt.git.landing.candidates import Edit
 from asbuilt.git.repository import Repository, checkouts, path_state
 from asbuilt.git.trees import file_in
 from asbuilt.library.atomic_files import clear_away, replace
-from asbuilt.library.reading import read_bytes
+from asbuilt.library.bounded_read import read_bytes
 from asbuilt.plan.markdown.source import digest
 from asbuilt.plan.reader import read
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.trials.suite import Trials
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.evidence import Evidence
-    from asbuilt.proof.runners import Call
+    from asbuilt.proof.runner_command_lines import Call
     from asbuilt.proof.trials.emptied import Files, Shown
 
 _SINGLES: Final = 3

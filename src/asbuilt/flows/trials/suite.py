@@ -17,7 +17,16 @@ from asbuilt.flows.trials.allowance import Allowance, limit_of
 from asbuilt.policy.shell.judge import argv_of
 from asbuilt.proof.change.infrastructure import is_cache
 from asbuilt.proof.projects.index import below, is_within
-from asbuilt.proof.runners import Call, Runner, failing_fast, narrowed, only, real_argv, reporting, runner_of
+from asbuilt.proof.runner_command_lines import (
+    Call,
+    Runner,
+    failing_fast,
+    narrowed,
+    only,
+    real_argv,
+    reporting,
+    runner_of,
+)
 from asbuilt.proof.suites.places import Role, is_in_tests, is_test_code, is_test_file, role_of
 from asbuilt.proof.trials.canaries import Canary, Sung, canaries, canary_state, no_canary
 from asbuilt.proof.trials.depth import Trial

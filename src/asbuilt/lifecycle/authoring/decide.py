@@ -11,9 +11,9 @@ from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle import approval
 from asbuilt.lifecycle.authoring.facts import CRITIC, AuthoringFacts, role_of
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.run.baseline import held
 from asbuilt.lifecycle.run.facts import RESUMABLE, PhaseFacts
 from asbuilt.lifecycle.run.guards import kept_back
+from asbuilt.lifecycle.run.preflight import held
 from asbuilt.lifecycle.run.stoppages import capped, stage_stoppage
 
 REPEATS: Final = 2

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.delivery.pull_request import pulling, signing
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.run.baseline import asked
+from asbuilt.lifecycle.run.preflight import asked
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts

@@ -11,9 +11,9 @@ from asbuilt.lifecycle.delivery.pull_request import repair_under_way
 from asbuilt.lifecycle.plan_run.drift import correcting
 from asbuilt.lifecycle.plan_run.lanes import coordinate, wait_for
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.run.baseline import asked, prepare
 from asbuilt.lifecycle.run.facts import PASS, RESUMABLE, AttemptFacts, PhaseFacts
 from asbuilt.lifecycle.run.guards import before_work, within_caps
+from asbuilt.lifecycle.run.preflight import asked, prepare
 from asbuilt.lifecycle.run.stoppages import stoppage, verifier_stoppage
 from asbuilt.plan.needs import open_needs
 

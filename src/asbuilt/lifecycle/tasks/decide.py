@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from msgspec import UNSET, field
 
 from asbuilt.events.authoring import TaskJudged, TaskPosted
-from asbuilt.lifecycle.run.baseline import held
 from asbuilt.lifecycle.run.facts import RESUMABLE, PhaseFacts, RunFacts
 from asbuilt.lifecycle.run.guards import kept_back
 from asbuilt.lifecycle.run.landing_state import LandingState, fold_landing
 from asbuilt.lifecycle.run.moves import Attempt, End, Judge, Land, Move, Post, Start, Tidy
+from asbuilt.lifecycle.run.preflight import held
 from asbuilt.lifecycle.run.stoppages import capped, stage_stoppage
 from asbuilt.lifecycle.tasks.statuses import PLAN, UNDER_WAY, Status
 

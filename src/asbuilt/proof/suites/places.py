@@ -13,7 +13,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Literal
 
 if TYPE_CHECKING:
-    from asbuilt.proof.runners import Runner
+    from asbuilt.proof.runner_command_lines import Runner
 
 _FOLDERS: Final = re.compile(
     r"(?i)(^|/)(tests?|testing|test[-_]?(?:kit|helpers?|utils?|support|lib)|specs?|__tests__|e2e|integration_tests?|unit_tests?|testdata|src/test)(/|$)"

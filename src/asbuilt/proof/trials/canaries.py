@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.evidence import Evidence
-    from asbuilt.proof.runners import Runner
+    from asbuilt.proof.runner_command_lines import Runner
 
 _FOLDERS: Final = 12
 """Most folders that get a pair; those of changed tests come first."""

@@ -9,7 +9,7 @@ import pytest
 
 from asbuilt.cli.commands.author.command import command
 from asbuilt.cli.commands.author.here import typed
-from asbuilt.session.context.typed import command_in, keep_typed
+from asbuilt.session.context.command_arguments import command_in, keep_typed
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -11,18 +11,18 @@ import click
 from asbuilt.cli.commands.approve.reviewers import plan_question
 from asbuilt.cli.commands.land import land
 from asbuilt.cli.runs import inbox
-from asbuilt.cli.runs.decisions import Reply, edited, give, result_of
 from asbuilt.cli.runs.drafts import as_json, draft_of, screen_of
 from asbuilt.cli.runs.next_step import answering
+from asbuilt.cli.runs.plan_approval import Reply, edited, give, result_of
 from asbuilt.cli.runs.waiting import under_review
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.site import Site, asker
+from asbuilt.cli.shell.run_context import Site, asker
+from asbuilt.cli.ui.agent_questions import below, is_slip
 from asbuilt.cli.ui.clock import ago, stamp
 from asbuilt.cli.ui.columns import pad, shorten, width
 from asbuilt.cli.ui.confirm import agreed
 from asbuilt.cli.ui.messages import answer, next_command
-from asbuilt.cli.ui.questions import below, is_slip
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, UsageWrong
 from asbuilt.flows.requests import put_off
@@ -32,7 +32,7 @@ from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.authoring.questions import options_of
 from asbuilt.session.authoring import is_bound
-from asbuilt.session.context.typed import take_typed
+from asbuilt.session.context.command_arguments import take_typed
 from asbuilt.session.conversation import folder_of, key_of
 
 

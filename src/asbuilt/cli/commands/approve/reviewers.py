@@ -11,11 +11,11 @@ import click
 
 from asbuilt import wiring
 from asbuilt.cli.commands.run.follow import target_of
-from asbuilt.cli.runs.decisions import give
 from asbuilt.cli.runs.drafts import draft_of
 from asbuilt.cli.runs.inbox import question_at, question_in
+from asbuilt.cli.runs.plan_approval import give
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.site import Site, asker
+from asbuilt.cli.shell.run_context import Site, asker
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, PARKED, UsageWrong
 from asbuilt.events.options import RunOptions

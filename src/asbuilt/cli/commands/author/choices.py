@@ -10,7 +10,7 @@ import click
 
 from asbuilt.cli.shell.options import script_option, with_options
 from asbuilt.errors import SettingInvalid, UsageWrong
-from asbuilt.library.reading import read_bytes
+from asbuilt.library.bounded_read import read_bytes
 from asbuilt.lifecycle.authoring.modes import EFFORTS, MODES, Mode, authoring_of, mode_for
 from asbuilt.lifecycle.authoring.options import SKIPPABLE, choose
 from asbuilt.lifecycle.authoring.session import Session, start

@@ -19,7 +19,7 @@ from asbuilt.cli.runs import outcome
 from asbuilt.cli.runs.terms import with_team
 from asbuilt.cli.runs.test_command import explain_setup, is_settled, is_setup_broken, settle
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.site import Site, asker, open_site
+from asbuilt.cli.shell.run_context import Site, asker, open_site
 from asbuilt.cli.ui.confirm import agreed
 from asbuilt.cli.ui.messages import talk
 from asbuilt.cli.ui.screen import printable

@@ -14,7 +14,7 @@ import click
 
 from asbuilt import wiring
 from asbuilt.cli.commands.mode import begun
-from asbuilt.cli.shell.site import Site, asker, look_at
+from asbuilt.cli.shell.run_context import Site, asker, look_at
 from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import listed
@@ -23,9 +23,9 @@ from asbuilt.flows.authoring.perform import sketch_file
 from asbuilt.flows.requests import stop
 from asbuilt.journal import approvals
 from asbuilt.lifecycle.authoring.turns import Over, Persons, Theirs, Yours
-from asbuilt.policy.plan_mode.hold import HoldUnreadable
+from asbuilt.policy.plan_mode.state import HoldUnreadable
 from asbuilt.session.authoring import NEXT, WORK, Bound, BoundUnreadable, bind, bound_in, put_aside
-from asbuilt.session.context.typed import take_typed
+from asbuilt.session.context.command_arguments import take_typed
 from asbuilt.session.conversation import end_hold, folder_of, hold_in, keep_hold, key_of, lives
 from asbuilt.session.locking import Locked
 from asbuilt.session.records import records

@@ -21,8 +21,8 @@ import click
 
 from asbuilt.agents.sandbox.launch import probe
 from asbuilt.cli.shell.options import Door, subcommand
+from asbuilt.cli.shell.run_context import Site, site_of
 from asbuilt.cli.shell.scratch import Scratch
-from asbuilt.cli.shell.site import Site, site_of
 from asbuilt.cli.ui.columns import cut_middle
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import Pen, printable

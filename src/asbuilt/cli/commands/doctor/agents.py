@@ -24,8 +24,8 @@ from asbuilt.agents.roster import SCRIPTED, Agent, Roster, assigned, roster
 from asbuilt.agents.sandbox.launch import probe
 from asbuilt.cli.commands.doctor.repository import version_of
 from asbuilt.cli.commands.doctor.rows import SANDBOXES
-from asbuilt.cli.shell.desk import desk_for
 from asbuilt.cli.shell.options import Door, subcommand
+from asbuilt.cli.shell.plan_context import desk_for
 from asbuilt.cli.ui.columns import table
 from asbuilt.cli.ui.messages import answer, coloured, next_command, next_step
 from asbuilt.cli.ui.screen import printable
@@ -36,7 +36,7 @@ from asbuilt.policy.agent_kinds import KINDS
 from asbuilt.policy.sandbox.variables import passed
 from asbuilt.ports import Brief, Result, Role
 from asbuilt.settings import Settings, state_folder
-from asbuilt.settings.places import home_of
+from asbuilt.settings.files import home_of
 
 _HEADS: Final = ("AGENT", "VERSION", "SIGNED IN", "THROUGH", "SANDBOX", "ROLES")
 

@@ -17,9 +17,9 @@ from asbuilt.cli.commands.doctor.rows import conclusion, judge, most_urgent
 from asbuilt.cli.runs import test_command
 from asbuilt.cli.runs.check_trial import given_here
 from asbuilt.cli.runs.next_step import Next, first_step, has_agent, script_option
-from asbuilt.cli.shell.desk import Desk, desk_for
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.shell.options import Door
+from asbuilt.cli.shell.plan_context import Desk, desk_for
 from asbuilt.cli.ui.confirm import agreed
 from asbuilt.cli.ui.messages import next_command, talk
 from asbuilt.cli.ui.screen import printable
@@ -27,7 +27,7 @@ from asbuilt.errors import DONE, FAILED, GATE_STOPPED, UsageWrong
 from asbuilt.journal.engine import segments
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.runs import FAR
-from asbuilt.lifecycle.run.baseline import SETTLE
+from asbuilt.lifecycle.run.preflight import SETTLE
 from asbuilt.proof.candidates import best
 from asbuilt.settings import load
 

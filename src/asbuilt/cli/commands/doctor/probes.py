@@ -44,7 +44,7 @@ from asbuilt.journal.notices import Undelivered, undelivered
 from asbuilt.library.repository import find_repository, remote_of
 from asbuilt.lifecycle.fleet import canonical, without_login
 from asbuilt.settings import Settings, state_folder, survey
-from asbuilt.settings.places import loose
+from asbuilt.settings.files import loose
 from asbuilt.settings.running import command_in
 from asbuilt.wiring import open_store, worker_pid
 

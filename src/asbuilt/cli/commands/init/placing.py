@@ -15,7 +15,7 @@ from msgspec import MsgspecError, Struct, json
 from asbuilt.cli.commands.init.registering import Registration  # noqa: TC001 - msgspec reads it
 from asbuilt.errors import NameTaken
 from asbuilt.library.atomic_files import create, replace
-from asbuilt.library.reading import read_bytes
+from asbuilt.library.bounded_read import read_bytes
 from asbuilt.plan.markdown.source import digest
 
 

@@ -16,9 +16,9 @@ from asbuilt.cli.commands.init.placing import Record, read_record
 from asbuilt.cli.commands.init.rendering import Call
 from asbuilt.cli.commands.worker.units import program
 from asbuilt.errors import NotFound
-from asbuilt.session.entry import hook_argv
+from asbuilt.session.hook_command import hook_argv
 from asbuilt.settings import config_folder, data_folder
-from asbuilt.settings.places import home_of
+from asbuilt.settings.files import home_of
 
 
 def source_folder() -> Path:

@@ -13,8 +13,8 @@ from msgspec import UNSET
 
 from asbuilt.cli.shell.addresses import named, never_ran
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.reading import complete_address, look_for
-from asbuilt.cli.shell.site import Site, look_at, site_of
+from asbuilt.cli.shell.read_context import complete_address, look_for
+from asbuilt.cli.shell.run_context import Site, look_at, site_of
 from asbuilt.cli.ui.clock import at, stamp, to_the_second
 from asbuilt.cli.ui.columns import cut_middle
 from asbuilt.cli.ui.failure import show_failures

@@ -14,16 +14,16 @@ from pathlib import Path
 import click
 
 from asbuilt.cli.commands.plan.new import plans_folder
-from asbuilt.cli.shell.desk import complete_plan, desk_for, problem_counts
 from asbuilt.cli.shell.options import Door, subcommand
+from asbuilt.cli.shell.plan_context import complete_plan, desk_for, problem_counts
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import NameTaken, NotFound, PlanUnreadable
 from asbuilt.library.atomic_files import create
+from asbuilt.library.bounded_read import read_bytes, within
 from asbuilt.library.bundle import MAX_BUNDLE, Packed, pack, unpack
 from asbuilt.library.naming import put_named, put_new
-from asbuilt.library.reading import read_bytes, within
 from asbuilt.library.search_path import Library, PlanFile, describe, is_inside, plans
 from asbuilt.plan.markdown.source import digest
 from asbuilt.plan.reader import read

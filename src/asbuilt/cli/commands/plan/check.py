@@ -10,8 +10,8 @@ import click
 from asbuilt.cli.runs.agent_choice import with_agent
 from asbuilt.cli.runs.check_trial import failures_in, show_tried, trying
 from asbuilt.cli.runs.next_step import Next, helping
-from asbuilt.cli.shell.desk import Desk, complete_plan, desk_for, problem_counts, show_the_first_step
 from asbuilt.cli.shell.options import Door, subcommand
+from asbuilt.cli.shell.plan_context import Desk, complete_plan, desk_for, problem_counts, show_the_first_step
 from asbuilt.cli.ui.messages import answer
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
@@ -22,7 +22,7 @@ from asbuilt.plan.contract import problem_contract
 from asbuilt.plan.editing.edit import fill_in
 from asbuilt.plan.model import Phase, Plan, Status
 from asbuilt.plan.problems import Problem, Rule
-from asbuilt.proof.trying import Tried, problems_of
+from asbuilt.proof.checks_before_work import Tried, problems_of
 from asbuilt.settings.running import command_in
 
 if TYPE_CHECKING:

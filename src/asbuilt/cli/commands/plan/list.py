@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt import wiring
-from asbuilt.cli.shell.desk import Desk, desk_for, show_the_first_step
 from asbuilt.cli.shell.options import Door, subcommand
+from asbuilt.cli.shell.plan_context import Desk, desk_for, show_the_first_step
 from asbuilt.cli.ui.clock import now_in, zone_of
 from asbuilt.cli.ui.columns import cut_middle, shorten, table
 from asbuilt.cli.ui.messages import answer, talk

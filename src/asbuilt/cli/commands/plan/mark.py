@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
-from asbuilt.cli.shell.desk import complete_phase, complete_plan, desk_for
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.site import asker, open_site
+from asbuilt.cli.shell.plan_context import complete_phase, complete_plan, desk_for
+from asbuilt.cli.shell.run_context import asker, open_site
 from asbuilt.cli.ui.messages import talk
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import EditRefused, PlanChanged, UsageWrong

@@ -8,14 +8,14 @@ from typing import Final
 
 import click
 
-from asbuilt.cli.shell.desk import desk_for
 from asbuilt.cli.shell.options import Door, subcommand
+from asbuilt.cli.shell.plan_context import desk_for
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import NotFound, SettingInvalid, UsageWrong
+from asbuilt.library.bounded_read import read_bytes
 from asbuilt.library.naming import put_for_session, put_named, put_new
-from asbuilt.library.reading import read_bytes
 from asbuilt.library.search_path import Library, describe
 from asbuilt.plan.editing.template import TEMPLATE, blank_plan
 from asbuilt.plan.reader import read

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from asbuilt.cli.shell.desk import Desk, complete_plan, desk_for, problem_counts
 from asbuilt.cli.shell.options import Door, subcommand
+from asbuilt.cli.shell.plan_context import Desk, complete_plan, desk_for, problem_counts
 from asbuilt.cli.ui.editor import edit
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable

@@ -15,14 +15,14 @@ import click
 
 from asbuilt import wiring
 from asbuilt.cli.runs.check_trial import show_tried, trying
-from asbuilt.cli.runs.decisions import decide, refinements_of
 from asbuilt.cli.runs.drafts import change_rows
 from asbuilt.cli.runs.inbox import question_in
 from asbuilt.cli.runs.next_step import has_agent
+from asbuilt.cli.runs.plan_approval import decide, refinements_of
 from asbuilt.cli.runs.terms import with_team
-from asbuilt.cli.shell.desk import complete_plan, problem_counts
 from asbuilt.cli.shell.options import Door, script_option, subcommand
-from asbuilt.cli.shell.site import Site, asker, open_site
+from asbuilt.cli.shell.plan_context import complete_plan, problem_counts
+from asbuilt.cli.shell.run_context import Site, asker, open_site
 from asbuilt.cli.ui.editor import edit
 from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.screen import printable
@@ -31,13 +31,13 @@ from asbuilt.errors import DONE, GATE_STOPPED, PARKED, AsbuiltError, GateStopped
 from asbuilt.events.options import RunOptions
 from asbuilt.flows.authoring.redraft import AgentRedrafting
 from asbuilt.flows.authoring.refinement import Refinements, Refining, Wish
-from asbuilt.library.reading import read_bytes
+from asbuilt.library.bounded_read import read_bytes
 from asbuilt.lifecycle.approval import Ask, Await, File, GiveUp, Rewrite
 from asbuilt.pages.drafts import changes
 from asbuilt.plan.editing.refinement import changed_phases
 from asbuilt.plan.problems import Problem, Severity
 from asbuilt.plan.reader import read
-from asbuilt.proof.trying import Tried, problems_of
+from asbuilt.proof.checks_before_work import Tried, problems_of
 from asbuilt.settings.running import command_in, with_sandbox
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ import click
 
 from asbuilt.cli.commands.plan.picture import draw, state_of
 from asbuilt.cli.runs.costs import expected
-from asbuilt.cli.shell.desk import Desk, complete_phase, complete_plan, desk_for, problem_counts
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.reading import look
+from asbuilt.cli.shell.plan_context import Desk, complete_phase, complete_plan, desk_for, problem_counts
+from asbuilt.cli.shell.read_context import look
 from asbuilt.cli.ui.columns import cut_middle, shorten, width
 from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.screen import WIDTH, Pen, printable

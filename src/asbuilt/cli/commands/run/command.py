@@ -26,10 +26,10 @@ from asbuilt.cli.runs.costs import expected
 from asbuilt.cli.runs.drafts import difference
 from asbuilt.cli.runs.terms import announce, terms_of, with_team
 from asbuilt.cli.runs.test_command import is_settled, need_setup, settle
-from asbuilt.cli.shell.desk import complete_phase, complete_plan, desk_for
 from asbuilt.cli.shell.options import Door, script_option, subcommand, with_options
+from asbuilt.cli.shell.plan_context import complete_phase, complete_plan, desk_for
 from asbuilt.cli.shell.renamed import ONLY_NOTE
-from asbuilt.cli.shell.site import Site, asker, open_site
+from asbuilt.cli.shell.run_context import Site, asker, open_site
 from asbuilt.cli.ui.clock import now_in
 from asbuilt.cli.ui.messages import answer, headline, next_command
 from asbuilt.cli.ui.screen import Pen, printable
@@ -44,7 +44,7 @@ from asbuilt.git.repository import open_repository
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import Entries, events_of
-from asbuilt.lifecycle.run.baseline import SETTLE
+from asbuilt.lifecycle.run.preflight import SETTLE
 from asbuilt.lifecycle.run.retry_times import written
 from asbuilt.lifecycle.status.standing import done_now, fold_plan
 from asbuilt.plan.editing.edit import the_phase

@@ -13,7 +13,7 @@ from asbuilt import wiring
 from asbuilt.cli.commands.worker.install import is_installed
 from asbuilt.cli.runs.grants import need_grants
 from asbuilt.cli.shell.options import Door, with_options
-from asbuilt.cli.shell.site import Site, asker
+from asbuilt.cli.shell.run_context import Site, asker
 from asbuilt.cli.ui.clock import now_in, stamp
 from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.timetable import as_json, sentence

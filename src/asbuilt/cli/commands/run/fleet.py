@@ -14,13 +14,13 @@ from asbuilt.errors import GateStopped
 from asbuilt.flows.fleet.membership import is_fleets, ordered
 from asbuilt.flows.registration import shared_name
 from asbuilt.journal.engine.workers import refused_user
-from asbuilt.library.reading import read_bytes
+from asbuilt.library.bounded_read import read_bytes
 from asbuilt.lifecycle.fleet import check_label
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
-    from asbuilt.cli.shell.site import Site
+    from asbuilt.cli.shell.run_context import Site
     from asbuilt.events.options import RunOptions
     from asbuilt.journal.ids import Address
 

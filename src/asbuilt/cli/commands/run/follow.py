@@ -18,15 +18,15 @@ from asbuilt.cli.commands.run.fleet import for_fleet, from_here, need_worker, se
 from asbuilt.cli.live.follow import Listener, Lookout
 from asbuilt.cli.live.viewers import viewer_for
 from asbuilt.cli.runs import outcome
-from asbuilt.cli.runs.decisions import decide
 from asbuilt.cli.runs.grants import need_grants
+from asbuilt.cli.runs.plan_approval import decide
 from asbuilt.cli.runs.waiting import run_waiting
 from asbuilt.cli.shell.addresses import has_fleet, is_served
-from asbuilt.cli.shell.reading import Seen
-from asbuilt.cli.shell.site import Site, asker
+from asbuilt.cli.shell.read_context import Seen
+from asbuilt.cli.shell.run_context import Site, asker
+from asbuilt.cli.ui.agent_questions import below, is_slip
 from asbuilt.cli.ui.confirm import typed
 from asbuilt.cli.ui.messages import next_command
-from asbuilt.cli.ui.questions import below, is_slip
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, INTERRUPTED, GateStopped
 from asbuilt.flows.fleet.membership import is_fleets

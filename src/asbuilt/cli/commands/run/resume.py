@@ -16,8 +16,8 @@ from asbuilt.cli.runs.agent_choice import Chosen
 from asbuilt.cli.runs.grants import need_grants
 from asbuilt.cli.runs.terms import with_team
 from asbuilt.cli.shell.addresses import is_served
-from asbuilt.cli.shell.desk import desk_for
-from asbuilt.cli.shell.site import Site, asker, look_at, the_only
+from asbuilt.cli.shell.plan_context import desk_for
+from asbuilt.cli.shell.run_context import Site, asker, look_at, the_only
 from asbuilt.cli.ui.messages import next_command, talk
 from asbuilt.cli.wording.runs import change_words
 from asbuilt.errors import DONE, GATE_STOPPED, NotFound

@@ -14,14 +14,14 @@ import click
 from asbuilt import wiring
 from asbuilt.cli.commands.mode import UNREADABLE
 from asbuilt.cli.commands.mode import words as mode_words
-from asbuilt.cli.shell.desk import complete_plan
 from asbuilt.cli.shell.options import Door, subcommand
+from asbuilt.cli.shell.plan_context import complete_plan
 from asbuilt.cli.ui.columns import shorten, table
 from asbuilt.cli.ui.messages import answer, headline, next_command
 from asbuilt.cli.ui.screen import WIDTH, printable
 from asbuilt.errors import NotFound, UsageWrong
 from asbuilt.library.conversation_plans import Plans
-from asbuilt.policy.plan_mode.hold import Hold, HoldUnreadable
+from asbuilt.policy.plan_mode.state import Hold, HoldUnreadable
 from asbuilt.session import messages
 from asbuilt.session.context import reload_messages
 from asbuilt.session.context import reload_request as reloads

@@ -20,17 +20,17 @@ from asbuilt.agents.host.gate import Unheld
 from asbuilt.agents.host.seat import differing
 from asbuilt.agents.plan_session import PlanningSeat, can_share_a_terminal, run
 from asbuilt.agents.sandbox.launch import probe
-from asbuilt.cli.shell.desk import desk_for
+from asbuilt.cli.shell.plan_context import desk_for
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import GateStopped, NotFound, SandboxUnavailable, UsageWrong
 from asbuilt.flows.run.briefs import opened
-from asbuilt.policy.plan_mode.hold import Hold
+from asbuilt.policy.plan_mode.state import Hold
 from asbuilt.session.bytecode import compile_hooks
 from asbuilt.session.conversation import folder_of, keep_hold, key_of, state_home
-from asbuilt.session.entry import ASKED, hook_argv
-from asbuilt.session.look import NAME as LOOK
-from asbuilt.session.look import offer, rule
-from asbuilt.settings.places import home_of
+from asbuilt.session.hook_command import ASKED, hook_argv
+from asbuilt.session.readonly_script import NAME as LOOK
+from asbuilt.session.readonly_script import offer, rule
+from asbuilt.settings.files import home_of
 from asbuilt.settings.running import chosen_for_runs
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from asbuilt.cli.commands.task.tracking import finish_views
 from asbuilt.cli.runs import outcome
 from asbuilt.cli.runs.terms import with_team
 from asbuilt.cli.shell.options import Door, script_option, subcommand, with_options
-from asbuilt.cli.shell.site import Site, asker, open_site
+from asbuilt.cli.shell.run_context import Site, asker, open_site
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, AsbuiltError, UsageWrong
 from asbuilt.events.options import DEFAULT_TASK_TIMEOUT_S, RunOptions, TaskOrder
@@ -30,7 +30,7 @@ from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.runs import Run
 from asbuilt.ledger import tasks
-from asbuilt.library.reading import read_bytes
+from asbuilt.library.bounded_read import read_bytes
 from asbuilt.library.search_path import describe
 from asbuilt.lifecycle.tasks.model import numbers_in, workable
 from asbuilt.lifecycle.tasks.numbering import ROADMAP

@@ -14,8 +14,8 @@ from msgspec.structs import asdict
 
 from asbuilt.cli.runs.agent_choice import with_agent
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.reading import Looking, look
-from asbuilt.cli.shell.site import Site, asker, open_site
+from asbuilt.cli.shell.read_context import Looking, look
+from asbuilt.cli.shell.run_context import Site, asker, open_site
 from asbuilt.cli.ui.clock import at, stamp
 from asbuilt.cli.ui.confirm import agreed
 from asbuilt.cli.ui.messages import answer, headline

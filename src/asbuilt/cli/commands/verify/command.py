@@ -17,9 +17,9 @@ from msgspec import structs
 from asbuilt import wiring
 from asbuilt.cli.commands.run.follow import ask_for, target_of
 from asbuilt.cli.shell.addresses import named, never_ran, slug_of
-from asbuilt.cli.shell.desk import complete_phase, complete_plan, desk_for
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.site import open_site
+from asbuilt.cli.shell.plan_context import complete_phase, complete_plan, desk_for
+from asbuilt.cli.shell.run_context import open_site
 from asbuilt.cli.ui.messages import answer, coloured, headline, next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted

@@ -21,9 +21,9 @@ from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.ui.confirm import agreed
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, FAILED, NameTaken
-from asbuilt.library.reading import read_bytes
+from asbuilt.library.bounded_read import read_bytes
 from asbuilt.settings import SETTINGS, config_folder
-from asbuilt.settings.places import home_of
+from asbuilt.settings.files import home_of
 
 _TIMEOUT_S: Final = 60
 _STORE: Final = SETTINGS["store.url"].variable

@@ -1,4 +1,6 @@
-"""Write the `look` script of a conversation, then exec it: `python -m asbuilt.hook.look SCRIPT [COMMAND]`.
+"""Write the `look` script of a conversation, then exec it.
+
+Started as `python -m asbuilt.hook.readonly_script SCRIPT [COMMAND]`.
 
 Rule: no command runs outside a sandbox unless the user's settings say `sandbox.required = false`.
 """
@@ -18,13 +20,13 @@ from asbuilt.agents.sandbox.masks import cleaned
 from asbuilt.agents.sandbox.toolchains import shown_for
 from asbuilt.errors import AsbuiltError
 from asbuilt.git.repository import open_repository
-from asbuilt.policy.plan_mode.hold import HoldUnreadable
-from asbuilt.policy.sandbox.look import FILTER, by_argv, by_bubblewrap, git_environment
+from asbuilt.policy.plan_mode.state import HoldUnreadable
+from asbuilt.policy.sandbox.readonly_script import FILTER, by_argv, by_bubblewrap, git_environment
 from asbuilt.policy.sandbox.rules import Level, for_planning, secrets
 from asbuilt.policy.sandbox.seccomp import MACHINES, seccomp_filter
 from asbuilt.policy.sandbox.variables import passed
 from asbuilt.session.conversation import hold_in
-from asbuilt.session.look import place
+from asbuilt.session.readonly_script import place
 from asbuilt.settings.layers import load
 
 NOT_RUN: Final = 125

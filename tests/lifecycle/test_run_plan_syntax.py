@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
-from asbuilt.lifecycle.run_plan_words import Unclear, Word, parse
+from asbuilt.lifecycle.run_plan_syntax import Unclear, Word, parse
 
 if TYPE_CHECKING:
     from random import Random

@@ -11,8 +11,8 @@ from typing import NamedTuple, TypeVar
 
 from asbuilt import wiring
 from asbuilt.cli.shell.addresses import named, never_ran, recorded, repository_of, several
-from asbuilt.cli.shell.desk import Desk, desk_for
 from asbuilt.cli.shell.options import Door
+from asbuilt.cli.shell.plan_context import Desk, desk_for
 from asbuilt.errors import UsageWrong
 from asbuilt.flows.registration import enrol, known
 from asbuilt.flows.requests import Asker

@@ -5,7 +5,7 @@ Rule: only a UserPromptSubmit hook stores it, so that an agent cannot type for t
 
 from __future__ import annotations
 
-from asbuilt.policy.plan_mode.hold import arguments_of
+from asbuilt.policy.plan_mode.state import arguments_of
 from asbuilt.session.conversation import put, remove, text_in
 
 TYPE_CHECKING = False

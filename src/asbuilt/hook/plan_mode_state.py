@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from asbuilt.policy.plan_mode.hold import PLAN, Hold, HoldUnreadable, after, event_in
+from asbuilt.policy.plan_mode.state import PLAN, Hold, HoldUnreadable, after, event_in
 from asbuilt.session.conversation import folder_of, hold_in, keep_hold, key_of
 from asbuilt.session.locking import Locked
 

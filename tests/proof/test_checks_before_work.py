@@ -7,7 +7,7 @@ import json
 import pytest
 
 from asbuilt.proof.counts import Counts
-from asbuilt.proof.runners import (
+from asbuilt.proof.runner_command_lines import (
     Call,
     Runner,
     failing_fast,

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.policy.notation import read, write
-from asbuilt.policy.plan_mode.hold import (
+from asbuilt.policy.plan_mode.state import (
     Event,
     Hold,
     HoldUnreadable,

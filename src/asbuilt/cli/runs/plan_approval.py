@@ -14,9 +14,9 @@ from msgspec import UNSET
 from asbuilt import wiring
 from asbuilt.cli.runs.agent_choice import with_agent
 from asbuilt.cli.runs.drafts import change_rows, draft_of, screen_of, slug_of
-from asbuilt.cli.shell.desk import problem_counts
 from asbuilt.cli.shell.options import Door
-from asbuilt.cli.shell.site import Site, asker
+from asbuilt.cli.shell.plan_context import problem_counts
+from asbuilt.cli.shell.run_context import Site, asker
 from asbuilt.cli.ui.clock import at
 from asbuilt.cli.ui.confirm import typed
 from asbuilt.cli.ui.editor import edit
