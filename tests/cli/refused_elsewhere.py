@@ -4,7 +4,7 @@ from __future__ import annotations
 
 OURS = ("cli/", "agents/roster.py", "library/finding.py", "settings/")
 """Where every refusal has a case in `test_refusals`, or a reason why it has not."""
-_APPROVE, _READING = "cli/commands/approve/test_command.py", "cli/shell/test_reading.py"
+_APPROVE, _READING = "cli/commands/approve/test_command.py", "cli/shell/test_read_context.py"
 _CARRY = "cli/test_plan_carry.py"
 ELSEWHERE = {
     "agents/roster.py {} is installed, and {} is not": "cli/test_agents.py",
@@ -95,5 +95,5 @@ WITHOUT = {
     "selftest/corpus.py there is no corpus of lies at {}": "an installation would have to lose files",
     "board.py the board is not installed": "it would need an installation without the extra",
     "stop.py {} has not stopped within {} s": "a worker would have to hang for a minute",
-    "settings/files.py this user has no home folder": "needs a user that the system does not know",
+    "settings/user_folders.py this user has no home folder": "needs a user that the system does not know",
 }

@@ -132,7 +132,7 @@ CASES = [
         lambda shop: [_write("asbuilt.toml", "")(shop), _write("pyproject.toml", "[tool.asbuilt]\n")(shop)],
     ),
     Case(
-        'settings/files.py ASBUILT_HOME "{}" is not an absolute path',
+        'settings/user_folders.py ASBUILT_HOME "{}" is not an absolute path',
         "status",
         environ={"ASBUILT_HOME": "here"},
     ),

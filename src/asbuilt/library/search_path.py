@@ -11,7 +11,7 @@ from asbuilt.errors import UsageWrong
 from asbuilt.library.repository import Repository, find_repository, real
 from asbuilt.plan.names import slug_of_file
 from asbuilt.settings import Settings, load
-from asbuilt.settings.files import home_of
+from asbuilt.settings.user_folders import home_of
 
 DEFAULT_FOLDER: Final = "plans"
 # Relative to the repository; the places of other tools, so that their plans are found.

@@ -8,10 +8,11 @@ can only make some keys stricter.
 Rule: an unknown key in a file, or an invalid value, is an error that names its place.
 """
 
-from asbuilt.settings.files import Place, config_folder, data_folder, state_folder, user_place
+from asbuilt.settings.files import Place, user_place
 from asbuilt.settings.layers import Chosen, Layer, Settings, load, survey
 from asbuilt.settings.registry import NAMED, SETTINGS
 from asbuilt.settings.setting import Kind, ServiceTable, Setting, SuiteTable, Table, Value
+from asbuilt.settings.user_folders import config_folder, data_folder, state_folder
 from asbuilt.settings.values import from_text, presented, setting_named
 
 __all__ = [

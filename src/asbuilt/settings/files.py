@@ -14,6 +14,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from asbuilt.errors import SettingInvalid
+from asbuilt.settings.user_folders import config_folder, home_of
 
 FOLDER: Final = "asbuilt"
 """Name of the user's settings folder. The folder of `ASBUILT_USER_FILE` may belong to other programs, too."""
@@ -35,30 +36,6 @@ class Place(NamedTuple):
     """Other spellings of keys at the top of that table."""
     is_users: bool = False
     """The user's own file, which no other user should read."""
-
-
-def state_folder(environ: Mapping[str, str]) -> Path:
-    """Return the folder of this user's state. The code that writes to it creates it, with mode 0700."""
-    own = environ.get("ASBUILT_HOME")
-    if not own:
-        return _xdg(environ, "XDG_STATE_HOME", ".local/state") / "asbuilt"
-    if not Path(own).is_absolute():
-        raise SettingInvalid(
-            f'ASBUILT_HOME "{own}" is not an absolute path',
-            why="A relative path would name a different folder in every current folder.",
-            next_step="Write it from the root, or unset it.",
-        )
-    return Path(own)
-
-
-def data_folder(environ: Mapping[str, str]) -> Path:
-    """Return the folder for files that asbuilt makes for other programs."""
-    return _xdg(environ, "XDG_DATA_HOME", ".local/share") / "asbuilt"
-
-
-def config_folder(environ: Mapping[str, str]) -> Path:
-    """Return the folder in which programs of this user keep their settings."""
-    return _xdg(environ, "XDG_CONFIG_HOME", ".config")
 
 
 def user_place(environ: Mapping[str, str]) -> Place:
@@ -192,24 +169,3 @@ def _unreadable(place: Place, because: str) -> SettingInvalid:
         why="Your choice there would silently have no effect.",
         next_step=f"Make {place.file} a readable text file, or move it away.",
     )
-
-
-def _xdg(environ: Mapping[str, str], variable: str, below_home: str) -> Path:
-    # The XDG specification says to ignore relative values.
-    chosen = Path(environ.get(variable, ""))
-    return chosen if chosen.is_absolute() else home_of(environ) / below_home
-
-
-def home_of(environ: Mapping[str, str]) -> Path:
-    """Return the user's home folder; raise `SettingInvalid` if there is none."""
-    home = environ.get("HOME")
-    if home:
-        return Path(home)
-    try:
-        return Path("~").expanduser()
-    except RuntimeError as error:
-        raise SettingInvalid(
-            "this user has no home folder",
-            why="State and settings of a user are kept below it.",
-            next_step="Set HOME, or ASBUILT_HOME and XDG_CONFIG_HOME.",
-        ) from error

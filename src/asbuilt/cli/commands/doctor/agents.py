@@ -36,7 +36,7 @@ from asbuilt.policy.agent_kinds import KINDS
 from asbuilt.policy.sandbox.variables import passed
 from asbuilt.ports import Brief, Result, Role
 from asbuilt.settings import Settings, state_folder
-from asbuilt.settings.files import home_of
+from asbuilt.settings.user_folders import home_of
 
 _HEADS: Final = ("AGENT", "VERSION", "SIGNED IN", "THROUGH", "SANDBOX", "ROLES")
 

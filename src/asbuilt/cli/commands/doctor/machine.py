@@ -25,7 +25,7 @@ from asbuilt.policy.sandbox.rules import secrets
 from asbuilt.policy.sandbox.variables import passed
 from asbuilt.ports import Command
 from asbuilt.settings import Settings
-from asbuilt.settings.files import home_of
+from asbuilt.settings.user_folders import home_of
 
 _ASK_TIMEOUT_S: Final = 3
 _AT_ONCE_S: Final = 0.1

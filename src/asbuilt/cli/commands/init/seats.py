@@ -18,7 +18,7 @@ from asbuilt.cli.commands.worker.units import program
 from asbuilt.errors import NotFound
 from asbuilt.session.hook_command import hook_argv
 from asbuilt.settings import config_folder, data_folder
-from asbuilt.settings.files import home_of
+from asbuilt.settings.user_folders import home_of
 
 
 def source_folder() -> Path:

@@ -30,8 +30,8 @@ from asbuilt.session.conversation import folder_of, keep_hold, key_of, state_hom
 from asbuilt.session.hook_command import ASKED, hook_argv
 from asbuilt.session.readonly_script import NAME as LOOK
 from asbuilt.session.readonly_script import offer, rule
-from asbuilt.settings.files import home_of
 from asbuilt.settings.running import chosen_for_runs
+from asbuilt.settings.user_folders import home_of
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door

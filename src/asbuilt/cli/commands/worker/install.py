@@ -23,7 +23,7 @@ from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, FAILED, NameTaken
 from asbuilt.library.bounded_read import read_bytes
 from asbuilt.settings import SETTINGS, config_folder
-from asbuilt.settings.files import home_of
+from asbuilt.settings.user_folders import home_of
 
 _TIMEOUT_S: Final = 60
 _STORE: Final = SETTINGS["store.url"].variable
