@@ -133,10 +133,10 @@ journeys-slice:
 live-slice: agents
     pytest --numprocesses 2 -m "live and not long" tests/live
 
-# a few real projects of several kinds; a registry that cannot be reached is a failure
+# a few real projects of several kinds, half of them with each commit; a registry that cannot be reached is a failure
 [private]
 real-slice:
-    pytest --numprocesses 2 -m real tests/real
+    pytest --numprocesses 2 -m real --turn "$(git rev-list --count HEAD)" tests/real
 
 # a fuzzer that cannot run here is listed with its reason
 [private]

@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, settings
 
 from tests.docs.scripts import script
 from tests.support.entries import Entries, add_option
-from tests.support.slices import in_turn, sliced
+from tests.support.slices import every_other, in_turn, sliced
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +33,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "check"))
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--record", action="store_true", help="write golden files again instead of comparing")
     parser.addoption("--whole", action="store_true", help="every case of every matrix, not a slice of each")
-    parser.addoption("--turn", type=int, help="a third of the journeys that show no required behaviour")
+    parser.addoption("--turn", type=int, help="a part of the journeys and of the real projects, as CI takes")
     add_option(parser)
 
 
@@ -46,14 +46,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave cases of journeys out that repeat a test on other parts, and say so."""
+    """Leave cases of journeys out that repeat a test on other parts, and with --turn more; say so."""
     if config.getoption("--whole") or "::" in " ".join(config.args):
         return
     journeys = [item for item in items if item.get_closest_marker("crash")]
     cases = sliced(journeys)
     turn = config.getoption("--turn")
     chosen = {*(cases if turn is None else in_turn(cases, turn, script("requirements").named()))}
-    left_out = [item for item in journeys if item not in chosen]
+    projects = [item for item in items if item.get_closest_marker("real") and "[" in item.name]
+    chosen |= {*(projects if turn is None else every_other(projects, turn))}
+    left_out = [item for item in (*journeys, *projects) if item not in chosen]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in {*left_out}]

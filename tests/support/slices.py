@@ -4,7 +4,8 @@ Many tests are repeated on both databases, with two versions of a program, and w
 points. A slice has one case of a test that is only repeated, and up to three of one that is killed: on
 different databases, at different points. `--whole` runs every case.
 
-`--turn N` takes a third of the journeys that show no required behaviour, for CI: three commits have all.
+For CI, `--turn N` takes a third of the journeys that show no required behaviour, and every other real
+project: three commits in a row have all.
 """
 
 from __future__ import annotations
@@ -37,6 +38,11 @@ def sliced(items: Iterable[pytest.Item]) -> list[pytest.Item]:
 def in_turn(items: Iterable[pytest.Item], turn: int, required: Container[str]) -> list[pytest.Item]:
     """Choose the tests of required behaviours, and every third one of the others."""
     return [item for item in items if _test(item) in required or crc32(_test(item).encode()) % 3 == turn % 3]
+
+
+def every_other(items: Iterable[pytest.Item], turn: int) -> list[pytest.Item]:
+    """Choose every other item, those at even places or those at odd ones."""
+    return [item for place, item in enumerate(items) if place % 2 == turn % 2]
 
 
 def _test(item: pytest.Item) -> str:
