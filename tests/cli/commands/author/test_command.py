@@ -65,7 +65,7 @@ exit 2
 error: "Grüß sie" cannot name a plan
   Why:  A plan's name is typed in commands: letters a-z, digits and hyphens, no
         hyphen in front, and not more than 100.
-  Next: For example: --name gru-sie
+  Next: For example: --name gruss-sie
 """)
     assert asbuilt("author", "greet people", "--name", "greet-" * 50)[-60:] == snapshot(
         "xt: For example: --name greet-greet-greet-greet-greet-greet\n"
