@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct, field
 
-from asbuilt.lifecycle.status.health import OVERALL_S, STALL_S
+from asbuilt.lifecycle.limits import OVERALL_S, STALL_S
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -20,7 +20,8 @@ HOLD_ONLY = {
     "__future__", "_collections_abc", "asbuilt", "asbuilt.hook", "asbuilt.hook.conversation",
     "asbuilt.hook.plan_mode_state", "asbuilt.policy", "asbuilt.policy.plan_mode",
     "asbuilt.policy.plan_mode.state", "asbuilt.policy.notation",
-    "asbuilt.session", "asbuilt.session.conversation", "asbuilt.session.locking", "genericpath", "os",
+    "asbuilt.session", "asbuilt.session.conversation", "asbuilt.session.conversation_lock",
+    "genericpath", "os",
     "posixpath", "stat",
 }  # fmt: skip
 HEAVY = {

@@ -34,7 +34,7 @@ UNHELD = {
     "posixpath",
     "stat",
 }
-HELD = UNHELD | {"asbuilt.hook.decide_call", "asbuilt.policy.plan_mode.tools"}
+HELD = UNHELD | {"asbuilt.hook.decide_call", "asbuilt.policy.plan_mode.tool_tables"}
 COMMAND = HELD | {
     "asbuilt.hook.rules",
     "asbuilt.policy.shell",

@@ -23,7 +23,7 @@ from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import history
 from asbuilt.journal.home import Home, open_home
 from asbuilt.journal.ids import LOCAL
-from asbuilt.lifecycle.run.guards import TRANSIENT_LIMIT
+from asbuilt.lifecycle.limits import TRANSIENT_LIMIT
 from asbuilt.lifecycle.run.retry_times import moment, written
 from tests.journal.conftest import PLAN, postgres, store, where
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.policy.plan_mode.state import Hold
-from asbuilt.policy.plan_mode.tools import QUIET, READS, REFUSED, STARTS, WRITES
+from asbuilt.policy.plan_mode.tool_tables import QUIET, READS, REFUSED, STARTS, WRITES
 from tests.hook.calling import SILENT, WRITE, Said, denied, rewritten
 
 if TYPE_CHECKING:

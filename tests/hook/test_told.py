@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from asbuilt.policy.plan_mode.tools import QUIET, READS, REFUSED, RUNS, STARTS, WRITES
+from asbuilt.policy.plan_mode.tool_tables import QUIET, READS, REFUSED, RUNS, STARTS, WRITES
 
 PAGE = Path(__file__).parents[2] / "docs" / "reference" / "planning-rules.md"
 KINDS = {

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from asbuilt.errors import GATE_STOPPED
-from asbuilt.policy.plan_mode.tools import QUIET, READS, REFUSED, RUNS, STARTS, WRITES
+from asbuilt.policy.plan_mode.tool_tables import QUIET, READS, REFUSED, RUNS, STARTS, WRITES
 from asbuilt.session.hook_command import ASKED, hook_argv
 from asbuilt.session.readonly_script import rule
 from tests.live.conversation import SCRIPT, Place, Talk

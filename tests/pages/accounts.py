@@ -14,7 +14,7 @@ from asbuilt.lifecycle.run.money import Spent
 from asbuilt.lifecycle.status.report import Account, AttemptAccount, Decision, Outlined, PhaseAccount
 from asbuilt.lifecycle.status.timeline import Span
 from asbuilt.pages.run_report import Page
-from asbuilt.proof.drift.drift import Number
+from asbuilt.proof.drift.measured_numbers import Number
 from asbuilt.proof.evidence import Evidence
 from asbuilt.proof.failure import failure_of
 from asbuilt.proof.opinion import Answer, Entry, Line, Opinion

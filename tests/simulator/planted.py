@@ -21,7 +21,7 @@ from asbuilt.lifecycle import kinds
 from asbuilt.lifecycle.plan_run import decide, lanes
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import guards as rules
-from asbuilt.lifecycle.run import moves
+from asbuilt.lifecycle.run import moves, stoppages
 from asbuilt.lifecycle.run.agent_stops import Breaker
 from asbuilt.lifecycle.run.working_time import WorkTime
 
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.database.store import Session
     from asbuilt.journal.ids import Segment
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
-    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
+    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts, RunFacts
 
 
 def _skip_the_claim_check() -> AbstractContextManager[object]:
@@ -88,14 +88,14 @@ def _forget_the_claim() -> AbstractContextManager[object]:
 def _believe_the_agent() -> AbstractContextManager[object]:
     """What passes its checks is committed, and nobody judges it."""
 
-    really = decide._verify
+    really = stoppages.verifier_move
 
-    def credulous(last: AttemptFacts, what: str, move: moves.Verify | moves.VerifyTogether) -> moves.Move:
-        if isinstance(move, moves.Verify):
-            return moves.Commit(move.phase, move.number)
-        return really(last, what, move)
+    def credulous(facts: RunFacts, judged: AttemptFacts, phase: str | None, start: moves.Move) -> moves.Move:
+        if isinstance(start, moves.Verify):
+            return moves.Commit(start.phase, start.number)
+        return really(facts, judged, phase, start)
 
-    return patch.object(decide, "_verify", credulous)
+    return patch.object(decide, "verifier_move", credulous)
 
 
 def _believe_an_old_proof() -> AbstractContextManager[object]:

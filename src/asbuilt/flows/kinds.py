@@ -28,7 +28,7 @@ from asbuilt.git.locks import heal_left
 from asbuilt.git.repository import Repository, open_repository
 from asbuilt.journal import runs
 from asbuilt.lifecycle.authoring.facts import AuthoringFacts
-from asbuilt.lifecycle.landing import LandingFacts
+from asbuilt.lifecycle.land_run import LandingFacts
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.tasks.decide import TaskRunFacts
 from asbuilt.lifecycle.undo import UndoFacts

@@ -25,7 +25,7 @@ from asbuilt.events.phases import PhaseBegun, PhaseRechecked, PicturesTaken, Set
 from asbuilt.events.plans import PlanCompleted
 from asbuilt.events.pulls import PullInvariants, PullMended, PullOpened
 from asbuilt.flows.checks.pictures import TESTER, pictures_in
-from asbuilt.flows.landing.plan_differences import signed_off
+from asbuilt.flows.landing.sign_offs import signed_off
 from asbuilt.flows.run.approval import kept_waived, promises_of
 from asbuilt.git.repository import open_repository, plan_branch
 from asbuilt.git.workspace import snapshots
@@ -48,7 +48,7 @@ from asbuilt.lifecycle.verification import VerificationFacts
 from asbuilt.pages.run_report import Page
 from asbuilt.plan.editing.edit import the_phase
 from asbuilt.plan.reader import read
-from asbuilt.proof.drift.drift import Number
+from asbuilt.proof.drift.measured_numbers import Number
 from asbuilt.proof.evidence import Evidence, evidence_from
 from asbuilt.proof.failure import Failure, failure_of
 from asbuilt.proof.opinion import Opinion, opinion_from

@@ -24,9 +24,9 @@ from asbuilt.journal.ids import LOCAL, Segment
 from asbuilt.journal.queries.overview import Histories
 from asbuilt.journal.turns import breakers, landing_line
 from asbuilt.lifecycle.kinds import Facts, fold
+from asbuilt.lifecycle.limits import TRANSIENT_LIMIT
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.run.guards import TRANSIENT_LIMIT
 from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.lifecycle.run.retry_times import again_at
 

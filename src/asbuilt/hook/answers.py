@@ -9,22 +9,22 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.hook import session_start, turns
+from asbuilt.hook import session_start, stop, user_prompt_submit
 from asbuilt.hook.calls import Answer, Call
 from asbuilt.policy.plan_mode.state import is_typed
 from asbuilt.session import messages
 from asbuilt.session.authoring import is_bound
 from asbuilt.session.context.command_arguments import command_in, keep_typed
 from asbuilt.session.context.reload_request import drop_stale
-from asbuilt.session.locking import Locked
+from asbuilt.session.conversation_lock import Locked
 from asbuilt.session.records import clean
 
 if TYPE_CHECKING:
     from asbuilt.hook.plan_mode_state import Held
 
 _ANSWERS: Final[Mapping[str, Callable[[Call, Held], Answer | None]]] = {
-    "UserPromptSubmit": turns.prompted,
-    "Stop": turns.stopping,
+    "UserPromptSubmit": user_prompt_submit.prompted,
+    "Stop": stop.stopping,
     "SessionStart": session_start.started,
     "SessionEnd": session_start.ended,
     "PostToolUse": session_start.tool_used,

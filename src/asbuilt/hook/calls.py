@@ -12,17 +12,21 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.policy.plan_mode.state import PLAN
+from asbuilt.session import loop as loops
+from asbuilt.session.context import reload_messages
 from asbuilt.session.context import reload_request as reloads
+from asbuilt.session.context.meter import Limits, Use, limits_of, use_of
 from asbuilt.session.context.notes import Note, memories, notes_in, shelf
 from asbuilt.session.context.transcript import size_of
 from asbuilt.session.conversation import folder_of, key_of
-from asbuilt.session.locking import Locked
-from asbuilt.session.state import State, keep_state, state_in
+from asbuilt.session.conversation_lock import Locked
+from asbuilt.session.state import State, keep_loop, keep_state, loop_in, state_in
 
 if TYPE_CHECKING:
     from asbuilt.flows.authoring.conversation import Conversing
     from asbuilt.library.conversation_plans import Plans
     from asbuilt.session.authoring import Bound
+    from asbuilt.session.context.transcript import Reply
     from asbuilt.session.facts import PlanFacts
 
 
@@ -137,3 +141,58 @@ class Call:
     def notes(self) -> list[Note]:
         """List the notes of the repository, newest first."""
         return notes_in(shelf(self.environ, self.cwd), memories(self.cwd))
+
+
+def restore(call: Call, state: State, *, ordered: bool) -> Answer | None:
+    """Take the reload and return what it restores; None if nothing."""
+    with Locked(call.folder):
+        reload = reloads.take(call.folder, now=call.now)
+    if reload is None:
+        call.keep(state)
+        return None
+    plan = call.plan(reload.plan)
+    is_open = plan is not None and not plan.is_over
+    call.keep(state.with_plan(plan, approved=state.approved) if plan and is_open else state._replace(plan=""))
+    if reload.kind != reloads.PENDING:
+        return Answer(reload_messages.remembered(reload, plan, call.notes(), now=call.now))
+    if plan is None or plan.is_over:
+        return None
+    return Answer(
+        reload_messages.resumed(plan, reload, call.notes(), now=call.now, ordered=ordered),
+        reload_messages.restored(plan, reload, now=call.now),
+    )
+
+
+def store_state(call: Call, state: State) -> None:
+    """Store the state, and renew a pending reload so that it does not expire during work."""
+    kept = reloads.kept(call.folder, now=call.now)
+    if kept is not None and kept.session == call.session:
+        call.keep_reload(state, kept.kind)
+    call.keep(state)
+
+
+def loop_after_turn(
+    call: Call, use: Use, limits: Limits, plan: PlanFacts | None, *, reply: str
+) -> loops.Loop | None:
+    """Update the active loop after a turn; return the new loop, or None."""
+    loop = loop_in(call.folder)
+    if loop is None:
+        return None
+    plan = plan or call.plan(loop.plan)
+    turn = loops.Round(
+        percent=use.percent,
+        critical=limits.critical,
+        reply=reply,
+        phase=plan.phase if plan else "",
+        is_plan_over=plan.is_over if plan else None,
+    )
+    new = loops.after(loop, call.now, turn)
+    with Locked(call.folder):
+        keep_loop(call.folder, new)
+    return new
+
+
+def context_use(reply: Reply, state: State, call: Call) -> tuple[Limits, Use]:
+    """Return the limits of the context and how much of it the last reply used."""
+    limits = limits_of(call.environ)
+    return limits, use_of(reply, limits=limits, status_window=state.window)

@@ -9,7 +9,7 @@ import os
 import time
 
 from asbuilt.policy.plan_mode.state import Hold, after, plan_file_in
-from asbuilt.policy.plan_mode.tools import READS, RUNS, STARTS, WRITES, is_listed, refusal_of
+from asbuilt.policy.plan_mode.tool_tables import READS, RUNS, STARTS, WRITES, is_listed, refusal_of
 from asbuilt.session.conversation import hold_in, keep_hold
 
 TYPE_CHECKING = False
@@ -73,7 +73,7 @@ def kept(folder: str, hold: Hold | None, event: Event, *, root: str) -> Hold:
         return Hold(since=now, root=root)
     if not folder or (hold is not None and new.fields() == hold.fields()):
         return new
-    from asbuilt.session.locking import Locked  # noqa: PLC0415  fcntl is for the rare call that changes a hold
+    from asbuilt.session.conversation_lock import Locked  # noqa: PLC0415  fcntl is for the rare call that changes a hold
 
     with Locked(folder):
         newest = after(hold_in(folder), event, now=now, root=root)
@@ -206,7 +206,7 @@ def _is_own(call: Call, path: str) -> bool:
     if not is_new and path != os.path.realpath(_awaited_plan(call) or "/"):
         return False
     if call.folder:
-        from asbuilt.session.locking import Locked  # noqa: PLC0415  the same
+        from asbuilt.session.conversation_lock import Locked  # noqa: PLC0415  the same
 
         with Locked(call.folder):
             hold = hold_in(call.folder)

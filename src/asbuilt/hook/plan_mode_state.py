@@ -9,7 +9,7 @@ import os
 
 from asbuilt.policy.plan_mode.state import PLAN, Hold, HoldUnreadable, after, event_in
 from asbuilt.session.conversation import folder_of, hold_in, keep_hold, key_of
-from asbuilt.session.locking import Locked
+from asbuilt.session.conversation_lock import Locked
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -15,7 +15,8 @@ from typing import Final, NamedTuple
 
 from asbuilt.errors import AsbuiltError, NameTaken, NotFound, PlanChanged, PlanUnreadable, PlanUnwritable
 from asbuilt.library.bounded_read import read_bytes
-from asbuilt.library.disk import HELD, alone, appear, exchange, left_beside, seen, undisturbed, write_beside
+from asbuilt.library.disk import HELD, appear, exchange, left_beside, seen, undisturbed, write_beside
+from asbuilt.library.folder_lock import alone
 from asbuilt.library.repository import real
 from asbuilt.plan.markdown.source import digest
 

@@ -11,7 +11,6 @@ import secrets
 import signal
 import stat
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -26,7 +25,6 @@ _EXCHANGE: Final = 2  # RENAME_EXCHANGE on Linux, RENAME_SWAP on macOS: the same
 _NO_REPLACE: Final = {"linux": 1, "darwin": 4}
 _CANNOT: Final = frozenset({errno.EINVAL, errno.ENOSYS, errno.ENOTSUP, errno.EOPNOTSUPP})
 _NO_LINKS: Final = _CANNOT | {errno.EPERM, errno.EMLINK}
-_PATIENCE_S: Final = 5.0
 _BESIDE: Final = re.compile(r"\.[0-9a-f]{12}\.tmp$")
 
 
@@ -128,35 +126,6 @@ def _rename(path: Path, other: Path, flag: int) -> bool:
     if failed and code not in _CANNOT:
         raise OSError(code, os.strerror(code), str(path), None, str(other))
     return not failed
-
-
-@contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Exclude other asbuilt writers in this folder, by a lock on the folder itself; leaves no lock file."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        _lock(descriptor)
-        yield
-        # Some file systems refuse to fsync a folder; renamed files are complete all the same.
-        with suppress(OSError):
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-def _lock(descriptor: int) -> None:
-    until = time.monotonic() + _PATIENCE_S
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.01)
-        except OSError:  # a file system without locks: the exchange alone must do
-            return
-        else:
-            return
 
 
 @contextmanager

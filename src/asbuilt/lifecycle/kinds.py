@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, assert_never, get_args
 
-from asbuilt.lifecycle import landing, undo, verification
+from asbuilt.lifecycle import land_run, undo, verification
 from asbuilt.lifecycle.authoring import decide as authoring
 from asbuilt.lifecycle.authoring.facts import AuthoringFacts
-from asbuilt.lifecycle.landing import LandingFacts
+from asbuilt.lifecycle.land_run import LandingFacts
 from asbuilt.lifecycle.plan_run import decide as plan_run
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.plan_run.lanes import closing
@@ -58,7 +58,7 @@ def _choose(facts: Facts, now: str) -> Move:
         case PlanFacts():
             return plan_run.next_move(facts, now)
         case LandingFacts():
-            return landing.next_move(facts, now)
+            return land_run.next_move(facts, now)
         case UndoFacts():
             return undo.next_move(facts, now)
         case VerificationFacts():

@@ -21,7 +21,7 @@ from asbuilt.proof.verdict import ItemVerdict, Promise
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Outcome
-    from asbuilt.proof.drift.drift import Number
+    from asbuilt.proof.drift.measured_numbers import Number
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.failure import Failure
 

@@ -16,7 +16,6 @@ from asbuilt.plan.markdown.sections import TRANSLATIONS
 from asbuilt.plan.markdown.source import Source, Span
 from asbuilt.plan.model import Format, Metadatum
 from asbuilt.plan.names import slugify
-from asbuilt.plan.phase_facts import natural_key
 
 if TYPE_CHECKING:
     from asbuilt.plan.markdown.phase_headings import TrackedPhase, Tracker
@@ -95,8 +94,8 @@ def find_phases(source: Source, blocks: Sequence[Block]) -> Found:
     found.metadata = _metadata(blocks, drafts)
     if drafts and {"task", "status"} <= {datum.key.casefold() for datum in found.metadata}:
         found.format = Format.TASK
-    if all(natural_key(draft.id) for draft in found.drafts):
-        found.drafts.sort(key=lambda draft: natural_key(draft.id) or ((), ""))
+    if all(_natural_key(draft.id) for draft in found.drafts):
+        found.drafts.sort(key=lambda draft: _natural_key(draft.id) or ((), ""))
     taken = {line for draft in found.drafts for line in range(draft.lines[0] - 1, draft.lines[1])}
     found.loose = [block for block in blocks if block.line not in taken]
     found.dropped = max(0, len(found.drafts) - MAX_PHASES)
@@ -240,3 +239,12 @@ def title_of(text: str) -> str:
         return sentence
     cut = sentence[: _MAX_TITLE + 1].rfind(" ")
     return sentence[: cut if cut > 0 else _MAX_TITLE] + "…"
+
+
+def _natural_key(phase_id: str) -> tuple[tuple[int, ...], str] | None:
+    """Return a key that sorts 1, 2, 4a, 4b, 10; None for an id that is not a number."""
+    found = re.fullmatch(r"(\d+(?:\.\d+)*)([a-z]?)", phase_id)
+    if found is None:
+        return None
+    # int() raises above 4,300 digits, so only the first 18 digits count.
+    return tuple(int(part[:18]) for part in found.group(1).split(".")), found.group(2)

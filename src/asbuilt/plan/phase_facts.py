@@ -44,15 +44,6 @@ class Facts(NamedTuple):
     problems: tuple[Problem, ...]
 
 
-def natural_key(phase_id: str) -> tuple[tuple[int, ...], str] | None:
-    """Return a key that sorts 1, 2, 4a, 4b, 10; None for an id that is not a number."""
-    found = re.fullmatch(r"(\d+(?:\.\d+)*)([a-z]?)", phase_id)
-    if found is None:
-        return None
-    # int() raises above 4,300 digits, so only the first 18 digits count.
-    return tuple(int(part[:18]) for part in found.group(1).split(".")), found.group(2)
-
-
 def read_phase(source: Source, blocks: Sequence[Block], boxes: Mapping[int, Box]) -> Facts:
     """Read one section; `boxes` are those of the whole document, by line."""
     found = list(pieces(blocks))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asbuilt.policy.plan_mode.reminders import REENTRY, TURNS_BETWEEN, left, reminder
+from asbuilt.policy.plan_mode.reminder_texts import REENTRY, TURNS_BETWEEN, left, reminder
 from asbuilt.policy.plan_mode.state import PLAN, Hold
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from asbuilt.hook.gate import answer
 from asbuilt.policy.plan_mode.state import Hold
-from asbuilt.policy.plan_mode.tools import QUIET, READS, REFUSED, STARTS, WRITES
+from asbuilt.policy.plan_mode.tool_tables import QUIET, READS, REFUSED, STARTS, WRITES
 from asbuilt.policy.shell.judge import verdict
 from asbuilt.session.conversation import folder_of, keep_hold, key_of
 from asbuilt.session.readonly_script import is_wrapped

@@ -26,7 +26,7 @@ from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import history
 from asbuilt.journal.home import open_home
 from asbuilt.journal.ids import LOCAL, Address, new_id
-from asbuilt.lifecycle.run.guards import TRANSIENT_LIMIT
+from asbuilt.lifecycle.limits import TRANSIENT_LIMIT
 from tests.journal.conftest import postgres, store, where
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import Any
 
 from asbuilt.events.options import RunOptions
 from asbuilt.lifecycle.kinds import fold, next_move
-from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT
+from asbuilt.lifecycle.limits import FIX_LIMIT
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.moves import until_answered
 from tests.support.happened import happened

@@ -12,10 +12,9 @@ from asbuilt.events.plain import read_options
 from asbuilt.events.runs import WaitReason
 from asbuilt.journal.encoding.codec import fields_of
 from asbuilt.lifecycle.kinds import fold, next_move
-from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT
+from asbuilt.lifecycle.limits import FIX_LIMIT, TRANSIENT_LIMIT
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.run.guards import TRANSIENT_LIMIT
 from asbuilt.lifecycle.run.moves import End, Move
 from asbuilt.proof.projects.model import Detected, Given, NoTests, Suite, Unknown
 from asbuilt.proof.projects.recorded import written

@@ -12,7 +12,7 @@ from asbuilt.events.phases import PhaseForked
 from asbuilt.events.plain import read_options
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.kinds import fold, next_move
-from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT
+from asbuilt.lifecycle.limits import FIX_LIMIT
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.status.timeline import spans_of

@@ -27,7 +27,7 @@ from asbuilt.errors import DONE, GateStopped, NotFound, UsageWrong
 from asbuilt.policy.plan_mode.state import PLAN, Hold, HoldUnreadable, plan_file_in
 from asbuilt.session.context.command_arguments import take_typed
 from asbuilt.session.conversation import folder_of, hold_in, keep_hold, key_of, lives
-from asbuilt.session.locking import Locked
+from asbuilt.session.conversation_lock import Locked
 from asbuilt.session.records import records
 from asbuilt.session.state import state_in
 

@@ -21,7 +21,7 @@ from asbuilt.events.landings import LandingRecovered, LandingRefused, LandingRet
 from asbuilt.events.phases import BaselineDone, PhaseBegun, PhaseJoined, PhaseMerged, PhaseProven, SetupDone
 from asbuilt.events.plans import PlanDiffers
 from asbuilt.events.runs import ClaimBroken, RunHastened, RunParked
-from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT
+from asbuilt.lifecycle.limits import FIX_LIMIT
 from asbuilt.lifecycle.run.money import total, used_in
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from asbuilt.cli.shell.read_context import Seen
 from asbuilt.cli.ui import columns
 from asbuilt.cli.ui.clock import ago, at
 from asbuilt.cli.ui.words import counted
-from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT
+from asbuilt.lifecycle.limits import FIX_LIMIT
 from asbuilt.lifecycle.run.money import caps_in
 from asbuilt.lifecycle.status.progress import DONE, PhaseProgress, State
 

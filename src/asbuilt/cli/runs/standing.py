@@ -15,7 +15,7 @@ from asbuilt.cli.ui.messages import advise, answer, coloured, headline
 from asbuilt.cli.ui.screen import WIDTH, Screen, printable
 from asbuilt.cli.ui.timetable import sentence
 from asbuilt.cli.ui.words import counted
-from asbuilt.lifecycle.plan_run.decide import FIX_LIMIT
+from asbuilt.lifecycle.limits import FIX_LIMIT
 from asbuilt.lifecycle.status.health import SILENT_S, judge
 from asbuilt.lifecycle.status.progress import DONE, IN_WORK, PROVEN, PhaseProgress
 from asbuilt.proof.drift.bands import structural

@@ -12,8 +12,7 @@ from asbuilt.cli.ui import timetable
 from asbuilt.cli.ui.clock import ago, at, lasting, parsed, stamp, until
 from asbuilt.cli.ui.words import by_whom
 from asbuilt.lifecycle.authoring.facts import role_of
-from asbuilt.lifecycle.plan_run.decide import REPEAT_LIMIT
-from asbuilt.lifecycle.status.health import OVERALL_S, STALL_S
+from asbuilt.lifecycle.limits import OVERALL_S, REPEAT_LIMIT, STALL_S
 
 if TYPE_CHECKING:
     from datetime import datetime

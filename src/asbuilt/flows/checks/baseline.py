@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.events.phases import BaselineDone, SetupDone
 from asbuilt.flows.checks.project import given_suites, project_of, setup_on
 from asbuilt.journal import approvals
-from asbuilt.lifecycle.landing import LandingFacts
+from asbuilt.lifecycle.land_run import LandingFacts
 from asbuilt.lifecycle.undo import UndoFacts
 from asbuilt.lifecycle.verification import VerificationFacts
 from asbuilt.proof.projects.recorded import proposal, written

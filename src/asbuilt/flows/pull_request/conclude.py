@@ -12,7 +12,7 @@ from asbuilt.git.refs import listed
 from asbuilt.git.repository import Repository, plan_branch, tip
 from asbuilt.git.trees import file_in
 from asbuilt.git.workspace import workspaces
-from asbuilt.lifecycle.landing import LandingFacts
+from asbuilt.lifecycle.land_run import LandingFacts
 from asbuilt.lifecycle.pull_request.facts import Left, broken, warnings
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read

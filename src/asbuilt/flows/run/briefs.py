@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from asbuilt.agents.sandbox import drive
 from asbuilt.events.runs import RunStarted
+from asbuilt.lifecycle.limits import OVERALL_S
 from asbuilt.lifecycle.plan_run.doubts import independent_groups
 from asbuilt.lifecycle.run.money import left_s
 from asbuilt.lifecycle.run.stoppages import allowed
-from asbuilt.lifecycle.status.health import OVERALL_S
 from asbuilt.policy.sandbox.services import chosen_services
 from asbuilt.ports import JUDGES, Brief, Opened, Program, Role, Workspace
 

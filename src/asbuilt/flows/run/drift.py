@@ -10,7 +10,15 @@ from asbuilt.events.phases import PhaseProven
 from asbuilt.events.questions import DriftKey
 from asbuilt.journal.events import shortened
 from asbuilt.plan.editing.edit import the_phase
-from asbuilt.proof.drift.drift import Number, Shown, corrections, far_off, notes_of, numbers_in, tokens_in
+from asbuilt.proof.drift.measured_numbers import (
+    Number,
+    Shown,
+    corrections,
+    far_off,
+    notes_of,
+    numbers_in,
+    tokens_in,
+)
 from asbuilt.proof.verdict import Waiver
 
 if TYPE_CHECKING:
@@ -20,7 +28,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.delivery.facts import Landed, Work
     from asbuilt.lifecycle.run.facts import AttemptFacts
     from asbuilt.plan.model import Phase
-    from asbuilt.proof.drift.drift import Weighed
+    from asbuilt.proof.drift.measured_numbers import Weighed
     from asbuilt.proof.evidence import Evidence
 
 _ASKED: Final = 3

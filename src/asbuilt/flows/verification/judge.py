@@ -21,7 +21,7 @@ from asbuilt.git.refs import base_of, touched
 from asbuilt.git.trees import lines_of
 from asbuilt.lifecycle.pull_request.facts import CI, CONFLICT
 from asbuilt.lifecycle.run.facts import WHOLE, AttemptFacts, PhaseFacts
-from asbuilt.proof.drift.drift import Number, accepted, against
+from asbuilt.proof.drift.measured_numbers import Number, accepted, against
 from asbuilt.proof.evidence import Evidence, evidence_from
 from asbuilt.proof.opinion import Line, Opinion
 from asbuilt.proof.verdict import Held, Promise, Waiver, one_spelling

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.runs import WaitReason
-from asbuilt.lifecycle.delivery.pull_request import pulling, signing
+from asbuilt.lifecycle.delivery.pull_request import pulling
+from asbuilt.lifecycle.delivery.sign_offs import ask_sign_offs
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.preflight import asked
 
@@ -75,7 +76,7 @@ def deliver(facts: DeliveryFacts, now: str) -> moves.Move:
     if not facts.marked:
         return moves.Mark()
     if facts.pending:
-        return (None if facts.is_landing else signing(facts)) or land_or_wait(facts)
+        return (None if facts.is_landing else ask_sign_offs(facts)) or land_or_wait(facts)
     if not facts.landing.tidied:
         return moves.Tidy()
     return moves.CloseIssues() if facts.closes_issues else moves.End("landed", "")

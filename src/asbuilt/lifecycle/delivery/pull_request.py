@@ -8,8 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.events.questions import PullBlockedKey, PullChecksKey, in_run
+from asbuilt.events.questions import PullBlockedKey, PullChecksKey
 from asbuilt.events.runs import WaitReason
+from asbuilt.lifecycle.delivery.sign_offs import ask_sign_offs
+from asbuilt.lifecycle.limits import REBASE_LIMIT, REPEAT_LIMIT, RESOLVABLE_FILES, RESOLVE_LIMIT
 from asbuilt.lifecycle.pull_request.facts import CI, CONFLICT, PullFacts
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.facts import PASS, RESUMABLE, PhaseFacts
@@ -24,12 +26,6 @@ READY: Final = "pr-ready"
 """End state of a run whose pull request waits for the user."""
 CI_FAILING: Final = "pr-ci-failing"
 """End state of a run whose pull request has failing checks that no agent could fix."""
-REBASE_LIMIT: Final = 2
-"""Maximum number of rebases onto a target that moved; each is proven again."""
-RESOLVABLE: Final = 5
-"""Maximum number of conflicting files that an agent may resolve; the user resolves more."""
-RESOLVE_LIMIT: Final = 2
-REPEAT_LIMIT: Final = 2
 _BARE: Final = 2
 """Polls without any check after which the forge is taken to have none."""
 _NAMED: Final = 6
@@ -51,7 +47,7 @@ def pulling(facts: DeliveryFacts, now: str) -> moves.Move:
     if pull.blocked is not None:
         return _blocked(facts, pull.blocked)
     if pull.head is None or pull.seen is None:
-        return signing(facts) or moves.Push()
+        return ask_sign_offs(facts) or moves.Push()
     if pull.number is None or pull.seen.state != "open":
         return moves.Propose()
     return _watch(facts, pull, pull.seen, now)
@@ -123,7 +119,7 @@ def _red(facts: DeliveryFacts, pull: PullFacts, seen: PullSeen) -> moves.Move:
 
 def _blocked(facts: DeliveryFacts, blocked: PullBlocked) -> moves.Move:
     """Have an agent resolve a conflict in up to 5 files; ask the user about every other obstacle."""
-    if blocked.why == "conflict" and 0 < len(blocked.paths) <= RESOLVABLE:
+    if blocked.why == "conflict" and 0 < len(blocked.paths) <= RESOLVABLE_FILES:
         instruction = f"resolve the conflict in {', '.join(blocked.paths)}: each has conflict markers"
         move = _repair(facts, facts.repairs[CONFLICT], (instruction,), RESOLVE_LIMIT)
         if move is not None:
@@ -174,23 +170,6 @@ def _afterwards(facts: DeliveryFacts) -> moves.Move:
             "failed", f"landed, but not everything was cleaned up: {'; '.join(facts.pull.broken)}"
         )
     return moves.End("landed", "")
-
-
-def signing(facts: DeliveryFacts) -> moves.Move | None:
-    """Ask for every sign-off before it waits for an answer; None once all are yes. `auto` answers none."""
-    keys = {in_run(sign_off.item, facts.run): sign_off for sign_off in facts.sign_offs.values()}
-    for key, sign_off in keys.items():
-        if key not in facts.approvals:
-            return moves.Ask(key, "sign-off", sign_off.question, sign_off.phase)
-    for key, sign_off in keys.items():
-        if facts.approvals[key] == "no":
-            kept = "nothing landed; the plan's branch has the proven commits"
-            again = "asbuilt land --undo drops it; then run the phase again"
-            return moves.End(
-                "stopped", f"you did not sign off a change of phase {sign_off.phase}: {kept}.", again
-            )
-    waits = next((key for key in keys if facts.approvals[key] is None), None)
-    return None if waits is None else moves.until_answered(waits)
 
 
 def _name(pull: PullFacts) -> str:

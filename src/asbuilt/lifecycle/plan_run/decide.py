@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from asbuilt.events.questions import BetweenKey, KeepKey, UnusableKey, WaiverKey
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.delivery.decide import brought_to_safety, deliver, failures_for, promised
 from asbuilt.lifecycle.delivery.pull_request import repair_under_way
+from asbuilt.lifecycle.limits import FIX_LIMIT, REPEAT_LIMIT
+from asbuilt.lifecycle.plan_run.after_last_phase import after_last_phase
 from asbuilt.lifecycle.plan_run.drift import correcting
 from asbuilt.lifecycle.plan_run.lanes import coordinate, wait_for
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.facts import PASS, RESUMABLE, AttemptFacts, PhaseFacts
 from asbuilt.lifecycle.run.guards import before_work, within_caps
 from asbuilt.lifecycle.run.preflight import asked, prepare
-from asbuilt.lifecycle.run.stoppages import stoppage, verifier_stoppage
+from asbuilt.lifecycle.run.stoppages import stoppage, verifier_move
 from asbuilt.plan.needs import open_needs
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.plan_run.facts import PlanFacts
-
-FIX_LIMIT: Final = 2
-REPEAT_LIMIT: Final = 2
-"""Maximum repeats of attempts that end without a tree to judge (a stall, a crash, a timeout)."""
-_SEVERAL: Final = 2
 
 
 def next_move(facts: PlanFacts, now: str) -> moves.Move:
@@ -63,7 +60,7 @@ def _work(facts: PlanFacts, now: str) -> moves.Move:
         return _unusable(facts, merged, merged.attempts[-1]) or move
     phase = facts.current
     if move is not None or phase is None:
-        return move or _after_phases(facts, now, is_direct=is_direct)
+        return move or after_last_phase(facts, now, is_direct=is_direct)
     return _between(facts, phase) or _work_on(facts, phase)
 
 
@@ -162,13 +159,11 @@ def _judge(facts: PlanFacts, phase: PhaseFacts, last: AttemptFacts) -> moves.Mov
     if last.checks != PASS or not last.changed:
         return _fix(phase, last)
     if last.verdict is None:
-        unjudged = verifier_stoppage(facts, last, phase.id)
-        return unjudged or _verify(last, f"phase {phase.id}", moves.Verify(phase.id, last.number))
+        return verifier_move(facts, last, phase.id, moves.Verify(phase.id, last.number))
     if last.verdict != PASS:
         return _fix(phase, last)
     if phase.driven and last.tested is None:
-        unjudged = verifier_stoppage(facts, last, phase.id)
-        return unjudged or _verify(last, f"phase {phase.id}", moves.Verify(phase.id, last.number, "test"))
+        return verifier_move(facts, last, phase.id, moves.Verify(phase.id, last.number, "test"))
     return moves.Commit(phase.id, last.number)
 
 
@@ -181,70 +176,8 @@ def _unusable(facts: PlanFacts, phase: PhaseFacts, last: AttemptFacts) -> moves.
     return asked(facts, key, "continue", f"{why}. Run them again?", phase.id, no=why)
 
 
-def _verify(last: AttemptFacts, what: str, move: moves.Verify | moves.VerifyTogether) -> moves.Move:
-    """Start a verifier; a lost verifier has judged nothing, so another one starts, at most twice."""
-    if last.lost_verifiers > REPEAT_LIMIT:
-        return moves.End(
-            "failed",
-            f"{what}: the verifier {last.verifier} {last.lost_verifiers} times; last: {last.verifier_reason}",
-        )
-    return move
-
-
-def _judged_together(facts: PlanFacts) -> moves.Move | None:
-    """Have all phases judged together; None once that is done, or for a single phase."""
-    whole = facts.whole
-    if facts.reported or facts.mode != "finish" or len(facts.pending) < _SEVERAL or whole.verdict == PASS:
-        return None
-    if whole.verdict is None:
-        unjudged = verifier_stoppage(facts, whole, None)
-        return unjudged or _verify(whole, "all phases together", moves.VerifyTogether())
-    return _apart(facts, tuple(map(str, whole.judged)))
-
-
-def _apart(facts: PlanFacts, failures: tuple[str, ...]) -> moves.End:
-    """End a run whose phases pass one by one but not together.
-
-    A reopened phase starts from the proven commits.
-    """
-    reasons = f": {'; '.join(failures)}" if failures else ""
-    phase, note = (facts.broken[0], "") if facts.broken else (facts.pending[-1].phase, ' -m "what to change"')
-    return moves.End(
-        "failed",
-        f"the phases pass one by one, but not together{reasons}",
-        f"`asbuilt plan mark {facts.slug} {phase} pending`, then `asbuilt run {facts.slug}{note}`",
-    )
-
-
 def _fix(phase: PhaseFacts, last: AttemptFacts) -> moves.Move:
     if phase.fixes >= FIX_LIMIT:
         unproven = "; ".join(last.failures) or "not every item is proven"
         return moves.End("failed", f"phase {phase.id} is not proven after {phase.fixes} fixes: {unproven}")
     return moves.Attempt(phase.id, last.number + 1, "fix", last.failures)
-
-
-def _after_phases(facts: PlanFacts, now: str, *, is_direct: bool) -> moves.Move:
-    if not facts.works and not facts.unlanded:
-        blocked = [phase.id for phase in facts.phases.values() if phase.id not in facts.done_before]
-        return moves.End(
-            "failed", f"no phase can start: {', '.join(blocked)} wait for phases that are not done"
-        )
-    if is_direct:
-        return deliver(facts, now)
-    if facts.together is None:
-        return moves.ProveTogether()
-    if facts.together != PASS:
-        return _apart(facts, facts.apart)
-    unjudged = _judged_together(facts)
-    if unjudged is not None:
-        return unjudged
-    if not facts.reported:
-        return moves.Report()
-    if facts.hold:
-        wanted = (
-            f"; before it lands you have to sign off {len(facts.sign_offs)} of its changes"
-            if facts.sign_offs
-            else ""
-        )
-        return moves.End("held", f"everything is proven; landing was not requested{wanted}")
-    return deliver(facts, now)

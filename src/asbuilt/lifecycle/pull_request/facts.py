@@ -8,6 +8,7 @@ from msgspec import Struct, field
 
 from asbuilt.events import pulls
 from asbuilt.events.options import RunOptions, value_or
+from asbuilt.lifecycle.limits import FIX_LIMIT, FORGE_CHECKS_S
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Event
@@ -17,15 +18,13 @@ CONFLICT: Final = "merge_conflict"
 REPAIRS: Final = (CI, CONFLICT)
 """Addresses of the agents that repair a pull request; no phase of a plan can have these names."""
 POLL_S: Final = 30
-LIMIT_S: Final = 600
-FIX_LIMIT: Final = 2
 
 
 class PullFacts(Struct):
     """Facts of the plan's pull request in one run."""
 
     poll_s: int = POLL_S
-    limit_s: int = LIMIT_S
+    limit_s: int = FORGE_CHECKS_S
     """Maximum wait for the forge's checks after a push."""
     fix_limit: int = FIX_LIMIT
     looks: int = 0
@@ -56,7 +55,7 @@ def pull_in(options: RunOptions) -> PullFacts:
     chosen = options.pull
     return PullFacts(
         poll_s=value_or(chosen.poll_s, POLL_S),
-        limit_s=value_or(chosen.limit_s, LIMIT_S),
+        limit_s=value_or(chosen.limit_s, FORGE_CHECKS_S),
         fix_limit=value_or(chosen.fixes, FIX_LIMIT),
     )
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from asbuilt.events.runs import WaitReason, with_advice
+from asbuilt.lifecycle.limits import TRANSIENT_LIMIT
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.stoppages import capped
 from asbuilt.lifecycle.run.working_hours import within
@@ -12,9 +13,6 @@ from asbuilt.lifecycle.run.working_hours import within
 if TYPE_CHECKING:
     from asbuilt.lifecycle.run.facts import RunFacts
     from asbuilt.lifecycle.run.proving import ProvingFacts
-
-TRANSIENT_LIMIT: Final = 10
-"""Maximum number of transient errors in a row, over about six hours; the next one ends the run."""
 
 
 def paced(facts: RunFacts, move: moves.Move, now: str) -> moves.Move:

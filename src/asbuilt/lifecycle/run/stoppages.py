@@ -5,9 +5,10 @@ Rule: what only the user can settle is asked once per stop; everything else cont
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from asbuilt.events.questions import CapKey, StoppedKey
+from asbuilt.lifecycle.limits import OVERLOAD_LIMIT, REPEAT_LIMIT
 from asbuilt.lifecycle.run.agent_stops import asks, course_of, is_of_account
 from asbuilt.lifecycle.run.facts import RESUMABLE, AttemptFacts, PhaseFacts, RunFacts
 from asbuilt.lifecycle.run.money import Caps, reached
@@ -16,9 +17,6 @@ from asbuilt.lifecycle.run.preflight import asked
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Cause
-
-OVERLOAD_LIMIT: Final = 10
-"""Maximum number of overload errors in a row, over about seven hours; the next one ends the run."""
 
 
 class _Stop(NamedTuple):
@@ -58,15 +56,28 @@ def stage_stoppage(facts: RunFacts, phase: PhaseFacts) -> Move | None:
     return _about(facts, stop)
 
 
-def verifier_stoppage(facts: RunFacts, judged: AttemptFacts, phase: str | None) -> Move | None:
+def verifier_move(facts: RunFacts, judged: AttemptFacts, phase: str | None, start: Move) -> Move:
+    """Start a verifier, or settle the stop of the last one. A lost verifier is replaced at most twice."""
+    stopped = _verifier_stoppage(facts, judged, phase)
+    if stopped is not None or judged.lost_verifiers <= REPEAT_LIMIT:
+        return stopped or start
+    lost = f"{judged.verifier} {judged.lost_verifiers} times; last: {judged.verifier_reason}"
+    return End("failed", f"{_scope(phase)}: the verifier {lost}")
+
+
+def _verifier_stoppage(facts: RunFacts, judged: AttemptFacts, phase: str | None) -> Move | None:
     """Ask about, or give up, the verifier of a phase, or of all phases together."""
-    where, role = f"phase {phase}" if phase else "all phases together", "test" if judged.verdict else "verify"
+    where, role = _scope(phase), "test" if judged.verdict else "verify"
     stop = _Stop(
         "verifier", role, where, phase, judged.verifier_cause, judged.verifier_reason,
         judged.verifier_overloads, phase or "together", f"{judged.number}{role[0]}{judged.lost_verifiers}",
         judged.verifier_ended_start,
     )  # fmt: skip
     return _about(facts, stop)
+
+
+def _scope(phase: str | None) -> str:
+    return f"phase {phase}" if phase else "all phases together"
 
 
 def _about(facts: RunFacts, stop: _Stop) -> Move | None:

@@ -8,10 +8,6 @@ Health = Literal["gone", "stalled", "long", "retried", "fine"]
 
 SILENT_S: Final = 600
 """Silence after which an agent is shown as stalled; its host ends it later."""
-STALL_S: Final = 900
-"""Silence after which the attempt is ended."""
-OVERALL_S: Final = 7_200
-"""Run time after which the attempt is ended."""
 LONG_S: Final = 1_800
 """Run time after which an agent is not shown as fine."""
 RETRIES: Final = 2

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from asbuilt.lifecycle.delivery.facts import Landed, Work
     from asbuilt.lifecycle.status.timeline import Span
-    from asbuilt.proof.drift.drift import Number
+    from asbuilt.proof.drift.measured_numbers import Number
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.failure import Failure
     from asbuilt.proof.opinion import Opinion

@@ -27,7 +27,7 @@ from asbuilt.policy.plan_mode.state import HoldUnreadable
 from asbuilt.session.authoring import NEXT, WORK, Bound, BoundUnreadable, bind, bound_in, put_aside
 from asbuilt.session.context.command_arguments import take_typed
 from asbuilt.session.conversation import end_hold, folder_of, hold_in, keep_hold, key_of, lives
-from asbuilt.session.locking import Locked
+from asbuilt.session.conversation_lock import Locked
 from asbuilt.session.records import records
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ from asbuilt.session.context import reload_request as reloads
 from asbuilt.session.context.meter import limits_of, use_of
 from asbuilt.session.context.transcript import last_reply
 from asbuilt.session.conversation import folder_of, hold_in, key_of, lives
-from asbuilt.session.locking import Locked
+from asbuilt.session.conversation_lock import Locked
 from asbuilt.session.loop import COMPLETE, MOST, begin
 from asbuilt.session.messages import ago
 from asbuilt.session.records import Record, left_in, records

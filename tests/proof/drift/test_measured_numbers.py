@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from asbuilt.plan.numeric_claims import corrected, drift, stated_in
 from asbuilt.plan.reader import read
 from asbuilt.proof.drift.bands import structural
-from asbuilt.proof.drift.drift import (
+from asbuilt.proof.drift.measured_numbers import (
     Course,
     Number,
     Shown,

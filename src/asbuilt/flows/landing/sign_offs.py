@@ -1,0 +1,54 @@
+"""Sign-offs of proven changes.
+
+Rule: a sign-off covers one change under one intent; other content of the same file is another change.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from asbuilt.events.phases import PhaseProven, SignOffWanted
+from asbuilt.events.questions import SignOffKey, in_run
+from asbuilt.flows.checks.inspect import kept_remarks
+from asbuilt.proof.remarks import Remark, asked_about, key_of, words_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from asbuilt.flows.run.record import Record
+    from asbuilt.lifecycle.delivery.facts import Work
+
+_QUESTION: Final = 600
+"""Characters of a question."""
+
+
+def sign_offs(record: Record, works: Iterable[Work], intents: Mapping[Work, str]) -> list[SignOffWanted]:
+    """List what needs a sign-off in some proven phases."""
+    found = []
+    for work in works:
+        kept = record.event(PhaseProven, f"{work.phase}/proven", run=work.run).remarks
+        for group in asked_about(kept_remarks(record, kept)):
+            question = f"sign off {words_of(group)}"[:_QUESTION]
+            item = _key(intents[work], group).item
+            found.append(SignOffWanted(item=item, phase=work.phase, question=question))
+    return found
+
+
+def unsigned(record: Record, wanted: Sequence[SignOffWanted]) -> list[SignOffWanted]:
+    """Return those without a yes; a yes in any run counts."""
+    answers = record.answered({mark.item: in_run(mark.item, "") for mark in wanted})
+    return [mark for mark in wanted if mark.item not in answers or answers[mark.item].answer != "yes"]
+
+
+def signed_off(record: Record, intent: str, remarks: Iterable[Remark]) -> dict[str, str]:
+    """Return the answer to each change, by the remark's key."""
+    questions = {remark.key: _key(intent, group).under for group in asked_about(remarks) for remark in group}
+    return {
+        key: f"{approval.answer} by {approval.answered_by} on {(approval.answered_at or '')[:10]}"
+        + (f": {approval.note}" if approval.note else "")
+        for key, approval in record.answered(questions).items()
+    }
+
+
+def _key(intent: str, group: Sequence[Remark]) -> SignOffKey:
+    return SignOffKey(intent=intent, change=key_of(group))
