@@ -106,20 +106,20 @@ class Browser:
         for domain in ("Page", "Runtime", "Log", "Network"):
             self.ask(f"{domain}.enable", session)
         self.said.clear()
-        self.ask("Page.navigate", session, url=file.absolute().as_uri())
-        looks = [self._look(session, size, scheme) for size in SIZES for scheme in SCHEMES]
+        own = file.absolute().as_uri()
+        looks = [self._look(session, own, size, scheme) for size in SIZES for scheme in SCHEMES]
         troubles = [
             json.dumps(one["params"])[:300]
             for one in self.said
             if one.get("method") in ("Log.entryAdded", "Runtime.exceptionThrown", "Network.loadingFailed")
         ]
         asked = [one for one in self.said if one.get("method") == "Network.requestWillBeSent"]
-        urls = [str(one["params"]["request"]["url"]) for one in asked[1:]]
+        urls = {str(one["params"]["request"]["url"]) for one in asked} - {own}
         # A picture that the page carries itself is loaded too, and nobody is asked for it.
-        troubles += [f"it asks for {url}" for url in urls if not url.startswith("data:image/")]
+        troubles += [f"it asks for {url}" for url in sorted(urls) if not url.startswith("data:image/")]
         return looks, troubles
 
-    def _look(self, session: str, size: str, scheme: str) -> Look:
+    def _look(self, session: str, own: str, size: str, scheme: str) -> Look:
         width, height = SIZES[size]
         self.ask(
             "Emulation.setDeviceMetricsOverride", session,
@@ -127,7 +127,10 @@ class Browser:
         )  # fmt: skip
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         self.ask("Emulation.setEmulatedMedia", session, features=features)
-        self._evaluate(session, "new Promise(done => requestAnimationFrame(() => setTimeout(done, 50)))")
+        # A page may choose its colours with a script when it is loaded, and keep its choice.
+        self._evaluate(session, "location.protocol === 'about:' || localStorage.clear()")
+        self.ask("Page.navigate", session, url=own)
+        self._evaluate(session, "new Promise(done => requestAnimationFrame(() => setTimeout(done, 300)))")
         overflows = tuple(self._evaluate(session, _WIDEST))
         shot = self.ask("Page.captureScreenshot", session, captureBeyondViewport=True)
         return Look(f"{size}-{scheme}", base64.b64decode(shot["data"]), overflows)
