@@ -206,7 +206,7 @@ greet.1 stopped: you said no to phase 2b. 2 of 4 phases proven. All work is
 kept.
 Next: asbuilt run greet
   or  see what happened: asbuilt log greet
-exit 0
+exit 5
 $
 """)
 

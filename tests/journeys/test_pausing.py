@@ -56,7 +56,7 @@ Next: asbuilt status greet
     (_workspace(office) / "go").touch()
     out, _ = watched.communicate(timeout=120)
     assert (watched.returncode, re.sub(r"\d+s", "[AGE]", out)) == snapshot(
-        (0, "greet.1   Paused [AGE] ago: lunch. Claim and workspace are kept.\n")
+        (5, "greet.1   Paused [AGE] ago: lunch. Claim and workspace are kept.\n")
     )
     worker = holder(office.state / "worker.lock")
     assert worker

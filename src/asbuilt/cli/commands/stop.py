@@ -77,7 +77,7 @@ def command(
         raise never_ran(plan)
     if listed and stop(site.journal.store, listed[0], reason=message, asker=asker(door)):
         _serve(door, site, listed[0])
-        outcome.shown(door, _ended(site, listed[0]))
+        outcome.shown(door, _ended(site, listed[0]), is_requested=True)
     elif not cancelled:
         _show_over(door, site.view(listed[0]))
     else:
@@ -126,7 +126,7 @@ def _paused(door: Door, plan: str | None, reason: str) -> int:
             time.sleep(0.1)
             view = site.view(run)
     if door.json or view.is_paused:
-        return outcome.shown(door, view)
+        return outcome.shown(door, view, is_requested=True)
     if view.run.is_over:
         _show_over(door, view)
         return DONE
@@ -193,7 +193,7 @@ def _every(door: Door, message: str, *, only_schedule: bool) -> int:
         door.screen.answer("Nothing is running here.")
         next_command(door, "asbuilt status")
     for view in views:
-        outcome.shown(door, view)
+        outcome.shown(door, view, is_requested=True)
     for claim in others:
         door.screen.answer(printable(f"{claim.plan} stays claimed by {claim.run}."))
     return DONE

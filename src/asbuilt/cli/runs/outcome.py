@@ -24,18 +24,27 @@ if TYPE_CHECKING:
     from asbuilt.journal.queries.overview import RunView
 
 CODES = {
-    "landed": DONE, "held": DONE, "undone": DONE, "done": DONE, "stopped": DONE, "paused": DONE,
+    "landed": DONE, "held": DONE, "undone": DONE, "done": DONE, "stopped": PARKED, "paused": PARKED,
     "pr-ready": DONE, "pr-ci-failing": FAILED, "failed": FAILED,
 }  # fmt: skip
 
 
 def shown(
-    door: Door, view: RunView, *, is_served: bool = True, before_next: Callable[[], Next | None] | None = None
+    door: Door,
+    view: RunView,
+    *,
+    is_served: bool = True,
+    is_requested: bool = False,
+    before_next: Callable[[], Next | None] | None = None,
 ) -> int:
-    """Print how a run ended or what it waits for, and the next command, which `before_next` may replace."""
+    """Print how a run ended or what it waits for, and the next command, which `before_next` may replace.
+
+    `is_requested`: this command asked the run to stop or pause, so that is a success.
+    """
     wait = run_waiting(view, Seen(datetime.now(UTC), is_served=is_served))
     if view.run.is_over or view.is_paused:
-        code = view.exit_code or CODES.get(view.run.state, FAILED)
+        state = "paused" if view.is_paused else view.run.state
+        code = DONE if is_requested else view.exit_code or CODES.get(state, FAILED)
     else:
         code = DONE if wait.kind == "worker" else PARKED
     if door.emitted("asbuilt.run/1", {**as_json(view), "exit": code}):

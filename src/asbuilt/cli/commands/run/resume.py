@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -43,6 +44,11 @@ class Continuing(NamedTuple):
     detach: bool
     is_plain: bool
     """No option asks for a run of another shape: an ended run may continue as it was."""
+
+    def names_another(self, run: Run) -> bool:
+        """Return whether the user names another agent than that of a run, or the same with another script."""
+        script = str(Path(self.script).absolute()) if self.script else run.options.script
+        return self.agent is not None and (self.agent, script) != (run.options.agent, run.options.script)
 
 
 def continue_named(door: Door, plan: str, wish: Continuing) -> int | None:
@@ -95,7 +101,7 @@ def _continued(door: Door, site: Site, run: Run, wish: Continuing) -> int | None
         return _wake(door, site, run, wish) if changes else outcome.shown(door, view)
     if not _can_continue(view, is_served=is_served(site.journal)):
         return None
-    if wish.agent:
+    if wish.names_another(run):
         # The session belongs to the agent before: its files are kept, and a new run takes them over.
         return _again(door, site, end(door, site, run, f"continued with {wish.agent}"), wish)
     return _wake(door, site, run, wish)
