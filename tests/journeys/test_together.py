@@ -61,6 +61,15 @@ def test_a_last_verifier_judges_every_phase_beside_the_others(shop: Shop, point:
     ]
 
 
+def test_phases_of_several_runs_are_judged_together_after_the_last(shop: Shop) -> None:
+    shop.lands("greet.py", "part.py", "plan.md")
+    shop.start()
+    assert shop.over(shop.request(mode="phase", hold=True))[0] == "held"
+    assert shop.events(TogetherJudged) == []
+    assert shop.over(shop.request(mode="phase", hold=False)) == ("landed", "")
+    assert [judged.outcome for judged in shop.events(TogetherJudged)] == ["PASS"]
+
+
 def test_a_phase_that_undoes_another_does_not_land(shop: Shop) -> None:
     shop.turn('phase = "2a"\nrole = "implement"', *UNDOES)
     run = shop.request(mode="finish", hold=False)

@@ -99,14 +99,16 @@ def test_all_phases_together_are_green_only_when_every_part_of_it_is() -> None:
     assert whole is not None
     red = whole._replace(ending="FAIL", evidence=(RED,), items=())
     unmet = whole._replace(items=(*whole.items[:1], whole.items[1]._replace(outcome="FAIL")))
+    unjudged = whole._replace(items=(), opinion=None)
     told = [
         Page(RICH._replace(whole=one), UTC).html.partition("All phases together ")[2].partition("</b>")[0]
-        for one in (whole, red, unmet)
+        for one in (whole, red, unmet, unjudged)
     ]
     assert told == [
         '<b class="mark proven">proven',
         '<b class="mark failed">not proven',
         '<b class="mark failed">not proven',
+        '<b class="mark proven">checks pass',
     ]
 
 

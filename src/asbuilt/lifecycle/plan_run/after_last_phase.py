@@ -44,9 +44,10 @@ def after_last_phase(facts: PlanFacts, now: str, *, is_direct: bool) -> moves.Mo
 
 
 def _judged_together(facts: PlanFacts) -> moves.Move | None:
-    """Have all phases judged together; None once that is done, or for a single phase."""
+    """Have phases judged together after the last one, whichever runs proved them; None once that is done."""
     whole = facts.whole
-    if facts.reported or facts.mode != "finish" or len(facts.pending) < _SEVERAL or whole.verdict == PASS:
+    is_last = facts.mode == "finish" or facts.is_complete
+    if facts.reported or not is_last or len(facts.pending) < _SEVERAL or whole.verdict == PASS:
         return None
     if whole.verdict is None:
         return verifier_move(facts, whole, None, moves.VerifyTogether())

@@ -77,6 +77,11 @@ class PlanFacts(DeliveryFacts):
         return self.done_before | {phase.id for phase in self.phases.values() if phase.proven}
 
     @property
+    def is_complete(self) -> bool:
+        """Whether every phase of the plan is done or proven."""
+        return self._proven >= self.phases.keys()
+
+    @property
     def _startable(self) -> list[PhaseFacts]:
         proven = self._proven
         return [
