@@ -181,10 +181,12 @@ class ModelEngine(Engine):
         now = self._durable.stage.at
         return {one.id: one.queue for one in (*begun, *(one for one in waiting if one.due_at <= now))}
 
-    def resume(self, workflow: str, *, queue: str) -> None:
-        """Enqueue something again."""
+    def resume(self, workflow: str, *, queue: str, left_by: str) -> None:
+        """Enqueue something again that a worker left, unless another one runs it by now."""
         self._durable.stage.point()
         known = self._durable.workflows.get(workflow)
+        if known is not None and known.status == "PENDING" and known.executor != left_by:
+            return
         if known is not None and known.status != "SUCCESS":
             known.status, known.queue, known.owner = "ENQUEUED", queue, known.owner + 1
         self._durable.stage.change()

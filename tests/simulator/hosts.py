@@ -227,6 +227,8 @@ class Attempts:
         if name in hosts.results:
             # The host itself looks, too, and leaves what it finds.
             return
+        # Starts on another machine count too.
+        hosts.starts[name] = max(hosts.starts.get(name, 0), after)
         hosts.begin(name, brief)
         self._stage.point()
 

@@ -141,6 +141,8 @@ class Ledger:
     def _break_off(self, when: str) -> None:
         if self.breaks_off == when:
             self.breaks_off = ""
+            # Whoever met it tries again later: nothing is at rest before that.
+            self._stage.change()
             raise _failed(f"the transaction broke off {when} it was written")
 
 

@@ -66,6 +66,7 @@ def linked() -> Iterator[World]:
         for name, value in (
             ("_ASK_S", 2 * worker.LOOK_S),
             ("_END_S", worker.LOOK_S),
+            ("_QUIET_S", worker.LOOK_S),
             ("LOOK_SHARED_S", worker.LOOK_S),
         ):
             stack.enter_context(patch.object(worker, name, value))

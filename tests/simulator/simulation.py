@@ -346,7 +346,11 @@ class Bell:
 
 
 def _is_same(end: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Tell whether two ends are the same; one that named its trouble may differ."""
+    """Tell whether two ends are the same; one that named its trouble may differ.
+
+    Starts that a fault repeats cost money, so what a run may spend can be spent earlier.
+    """
     return all(
-        one == two or "stopped by transient errors" in one for one, two in zip(end, other, strict=True)
+        one == two or "stopped by transient errors" in one or "are spent" in one
+        for one, two in zip(end, other, strict=True)
     )

@@ -91,8 +91,10 @@ class Story:
         return Random(f"{self.seed}/haste/{key}").randrange(16)
 
     def answer(self, key: str) -> str:
-        """Tell what a person says to a question, whenever they are asked."""
-        return "yes" if Random(f"{self.seed}/{key}").random() < 0.88 else "no"
+        """Tell what a person says to a question, whenever they are asked and however often agents start."""
+        parts = key.split("/")
+        asked = "/".join(parts[:-1]) if parts[1:2] == ["refusal"] else key
+        return "yes" if Random(f"{self.seed}/{asked}").random() < 0.88 else "no"
 
 
 def story(seed: int) -> Story:

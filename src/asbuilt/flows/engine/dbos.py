@@ -259,9 +259,11 @@ class Engine:
         return {flow.workflow_id: flow.queue_name or "" for flow in (*_pending(list(workers)), *queued)}
 
     @_in_words()
-    def resume(self, workflow: str, *, queue: str) -> None:
-        """Enqueue a segment again that no worker runs."""
-        DBOS.resume_workflow(workflow, queue_name=queue)
+    def resume(self, workflow: str, *, queue: str, left_by: str) -> None:
+        """Enqueue a segment again that a worker left, unless another worker has it after a freeze."""
+        listed = DBOS.get_workflow_status(workflow)
+        if listed is None or listed.status != "PENDING" or listed.executor_id == left_by:
+            DBOS.resume_workflow(workflow, queue_name=queue)
 
     @_in_words()
     def cancel(self, workflow: str) -> None:

@@ -77,5 +77,5 @@ class Taking:
                 )
             )
         if is_mine:
-            self._engine.resume(workflow, queue=self._engine.own_queue)
+            self._engine.resume(workflow, queue=self._engine.own_queue, left_by=lost)
         return True

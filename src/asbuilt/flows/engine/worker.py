@@ -191,12 +191,15 @@ class Worker:
         dropped = self.engine.dropped()
         for workflow, queue in dropped.items():
             if workflow in self._dropped:
-                self._resume(workflow, queue)
+                self._resume(workflow, self.engine.worker, queue)
         self._dropped = frozenset(dropped)
 
-    def _resume(self, workflow: str, queue: str | None = None) -> None:
-        """Enqueue a segment again, on its machine's queue unless `queue` is given; cancel a closed one."""
+    def _resume(self, workflow: str, worker: str, queue: str | None = None) -> None:
+        """Enqueue a segment that a worker left, on its machine's queue unless given; cancel a closed one."""
         with self.store.write() as session:
+            if self.lease is not None and not self.lease.holds(session):
+                # This worker was frozen meanwhile: another one may have the segment by now.
+                return
             segment = segments.named(session, self.org, workflow)
             if queue is None and segment is not None and fleet.is_fleets(session, segment):
                 # A worker that has joined the fleet takes it over.
@@ -205,7 +208,7 @@ class Worker:
             if segment is not None and queue is None:
                 queue = self.engine.home(session, segment)
         if is_open and queue is not None:
-            self.engine.resume(workflow, queue=queue)
+            self.engine.resume(workflow, queue=queue, left_by=worker)
         else:
             self.engine.cancel(workflow)
 
@@ -228,4 +231,4 @@ class Worker:
                 is_lost = workers.give_up(session, self.org, worker, before=before)
             for workflow in left if is_lost else ():
                 if self.taking is None or not self.taking.take_over(workflow, worker):
-                    self._resume(workflow)
+                    self._resume(workflow, worker)
