@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from asbuilt.errors import NotFound, PlanUnreadable
 from asbuilt.library.bounded_read import read_bytes
 from asbuilt.library.repository import real
-from asbuilt.library.search_path import Library, PlanFile, describe, is_inside
+from asbuilt.library.search_path import Library, PlanFile, describe, is_inside, open_library
 from asbuilt.plan.lint import Length
+from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
@@ -39,6 +42,16 @@ def open_plan(
     other = read(read_bytes(companion.file, name=companion.shown))
     plan = read(data, companion=other, ui_patterns=ui_patterns, length=length)
     return Opened(at, plan, (companion, other))
+
+
+def marked_done(folder: Path, plan: str) -> frozenset[str] | None:
+    """Return the phases that a plan's file or its progress document marks as done; None if unreadable."""
+    library = open_library(folder, home=Path.home())
+    try:
+        phases = open_plan(library, describe(library, Path(plan).expanduser())).plan.phases
+    except (NotFound, PlanUnreadable):
+        return None
+    return frozenset(phase.id for phase in phases if phase.status is Status.DONE)
 
 
 def _companion(library: Library, at: PlanFile, plan: Plan) -> PlanFile | None:
