@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import path
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -58,9 +59,11 @@ def _companion(library: Library, at: PlanFile, plan: Plan) -> PlanFile | None:
     if plan.companion is None:
         return None
     root = library.repository.root if at.repository and library.repository is not None else at.file.parent
-    for folder in (at.file.parent, root):
-        file = folder / plan.companion
+    # A name with spaces can be a command that ends with the document's name.
+    names = dict.fromkeys((plan.companion, plan.companion.rpartition(" ")[2]))
+    for file in (folder / name for name in names for folder in (at.file.parent, root)):
         # The name comes from an untrusted text: it must not lead out of the root.
-        if is_inside(file, root) and file.is_file() and real(file) != real(at.file):
+        is_file = path.isfile(file)  # noqa: PTH113 - Path.is_file raises for a name that is too long
+        if is_inside(file, root) and is_file and real(file) != real(at.file):
             return describe(library, file)
     return None
