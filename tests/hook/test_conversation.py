@@ -10,7 +10,12 @@ import time
 
 import pytest
 
+from asbuilt import wiring
+from asbuilt.events.phases import PhaseProven
 from asbuilt.hook.conversation import answer
+from asbuilt.journal.events import append
+from asbuilt.journal.ids import Address
+from asbuilt.library.search_path import library_around
 from asbuilt.policy.notation import write
 from asbuilt.session.context.notes import keep_note, shelf
 from asbuilt.session.context.reload_request import kept
@@ -381,6 +386,13 @@ def test_of_a_plan_that_asbuilt_ran_the_journal_says_what_is_done(talk: Talk) ->
     )
     assert marked.returncode == 0, marked.stderr
     plan.write_text(PLAN, encoding="utf-8")
+    assert ": 3 items open, 2a in work." in talk.prompt("!plan-status")
+    journal = wiring.find_journal(library_around(talk.shop, talk.environ)[1], talk.environ)
+    assert journal is not None
+    with journal.store.write() as session:
+        (head,) = session.rows("SELECT org, repo, plan FROM heads")
+        proven = PhaseProven(phase="2a", commit="c" * 40)
+        append(session, Address(**head), proven, key="proven", actor="asbuilt", run="r")
     assert talk.prompt("!plan-status") == (
-        'asbuilt: rate-limit (plans/rate-limit.md): 1 item open, 3 in work.\n- "answer 429"'
+        'asbuilt: rate-limit (plans/rate-limit.md): 1 item open.\n- "answer 429"'
     )

@@ -27,6 +27,12 @@ Then test it.
 """
 
 
+def test_a_phase_that_has_not_begun_is_not_in_work(talk: Talk) -> None:
+    plan = talk.plan()
+    plan.write_text(PLAN.replace("🟡 In progress", "⬚"), encoding="utf-8")
+    assert talk.approve(plan).startswith("asbuilt: rate-limit is approved: 3 items open. Tick an item in")
+
+
 def test_at_the_end_of_a_phase_a_fresh_context_is_advised_once_however_empty_it_is(talk: Talk) -> None:
     plan = talk.plan()
     talk.approve(plan)

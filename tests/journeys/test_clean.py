@@ -151,6 +151,15 @@ def test_what_is_not_kept_elsewhere_stays_and_says_so(office: Office) -> None:
     assert (workspace / "mine.txt").read_text(encoding="utf-8") == "a person wrote here"
 
 
+def test_merges_of_phases_that_were_built_side_by_side_go_with_their_attempts(office: Office) -> None:
+    office.environ["ASBUILT_RUN_LANES"] = "2"
+    assert office.run("--finish", "--auto").splitlines()[0] == "exit 0"
+    by_agents = ["1.1", "2a.1", "2a.2", "2b.1", "3.1"]
+    assert len(office.git("for-each-ref", "refs/asbuilt/attempts").splitlines()) > len(by_agents)
+    office.asbuilt("clean", "--days", "0", "--yes")
+    assert office.git("for-each-ref", "refs/asbuilt/attempts") == ""
+
+
 def test_outputs_that_nobody_names_go_and_those_of_a_run_stay(office: Office) -> None:
     _ended(office)
     kept = list(office.state.glob("blobs/??/*"))

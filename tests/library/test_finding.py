@@ -221,9 +221,10 @@ def test_a_file_whose_name_cannot_be_typed_in_commands_is_a_usage_error(
     library: Library, shop: Path, name: str
 ) -> None:
     (shop / "plans" / name).write_text("# x\n")
-    with pytest.raises(UsageWrong) as caught:
-        find(library, f"plans/{name}")
-    assert caught.value.what == f'"{name}" cannot name a plan'
+    for typed in (f"plans/{name}", name, name.removesuffix(".md")):
+        with pytest.raises(UsageWrong) as caught:
+            find(library, typed)
+        assert caught.value.what == f'"{name}" cannot name a plan'
 
 
 @pytest.mark.parametrize(
@@ -319,7 +320,37 @@ def test_a_progress_document_is_read_beside_the_plan_or_at_the_root(
     assert (opened.companion[0].shown, opened.plan.phases[0].status) == (place, "done")
 
 
-@pytest.mark.parametrize("name", ["../../outside-progress.md", "link-progress.md", "importer.md"])
+@pytest.mark.parametrize(
+    "named",
+    [
+        "`Fortschritt für alle.md`",
+        "[the table](<Fortschritt für alle.md>)",
+        "[Fortschritt für alle.md](Fortschritt%20f%C3%BCr%20alle.md 'a title')",
+        "<Fortschritt für alle.md>",
+    ],
+)
+def test_a_progress_document_with_spaces_in_its_name_is_read(
+    library: Library, shop: Path, named: str
+) -> None:
+    (shop / "plans" / "importer.md").write_text(_NAMES_PROGRESS.format(name=named))
+    (shop / "plans" / "Fortschritt für alle.md").write_text(_PROGRESS)
+    opened = open_plan(library, find(library, "importer"))
+    assert opened.companion is not None
+    assert opened.plan.phases[0].status == "done"
+
+
+@pytest.mark.parametrize("named", ["`cat PROGRESS.md`", "[it](PROGRESS.md#now)", "[Progress](PROGRESS.md)"])
+def test_a_progress_document_is_found_in_a_command_and_behind_a_link(
+    library: Library, shop: Path, named: str
+) -> None:
+    (shop / "plans" / "importer.md").write_text(_NAMES_PROGRESS.format(name=named))
+    (shop / "plans" / "PROGRESS.md").write_text(_PROGRESS)
+    assert open_plan(library, find(library, "importer")).plan.phases[0].status == "done"
+
+
+@pytest.mark.parametrize(
+    "name", ["../../outside-progress.md", "link-progress.md", "importer.md", f"{'x' * 300}.md"]
+)
 def test_a_progress_document_never_leads_out_of_the_repository_or_in_a_circle(
     library: Library, shop: Path, tmp_path: Path, name: str
 ) -> None:

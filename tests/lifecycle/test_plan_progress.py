@@ -27,8 +27,10 @@ def _phase(id_: str, state: State, *needs: str) -> PhaseProgress:
     return PhaseProgress(id_, f"Phase {id_}", state, "", needs=needs, needs_all=needs)
 
 
-def _states(run: list[PhaseProgress], events: Events, *, is_over: bool = True) -> list[tuple[object, ...]]:
-    told = plan_progress(run, fold_plan(happened(events)), AT, is_over=is_over)
+def _states(
+    run: list[PhaseProgress], events: Events, *, is_over: bool = True, marked: list[str] | None = None
+) -> list[tuple[object, ...]]:
+    told = plan_progress(run, fold_plan(happened(events)), AT, is_over=is_over, marked=marked)
     return [(phase.id, phase.state, phase.commit, phase.since, phase.needs) for phase in told]
 
 
@@ -63,6 +65,10 @@ def test_a_mark_by_hand_counts_until_the_phase_is_proven_again() -> None:
         ("1", "ready", None, "", ()),
         ("3", "done", None, "", ()),
     ]
+    assert _states(run, PROVEN + LANDED + marks, marked=["1"]) == [
+        ("1", "landed", "A", "at a", ()),
+        ("3", "ready", None, "", ()),
+    ]
 
 
 def test_a_failure_of_the_newest_run_stays_in_sight_until_the_phase_is_done() -> None:
@@ -92,5 +98,5 @@ def test_a_phase_is_done_exactly_when_the_journal_says_so(
     standing: Standing = fold_plan(happened(events))
     for before, after in zip(run, plan_progress(run, standing, {}, is_over=is_over), strict=True):
         in_work = before.state in IN_WORK and not is_over
-        knows = standing.words.get(before.id, before.state == "done")
+        knows = standing.proofs.get(before.id, before.state == "done")
         assert (after.state in DONE) == (knows and not in_work)

@@ -22,7 +22,7 @@ from asbuilt.journal.engine import segments
 from asbuilt.journal.home import Home
 from asbuilt.journal.ids import LOCAL, Address, Segment
 from asbuilt.journal.queries.overview import events_of, facts_of
-from asbuilt.lifecycle.status.standing import fold_plan
+from asbuilt.lifecycle.status.standing import done_now, fold_plan
 from tests.simulator import linking
 from tests.simulator.bench import Ring
 from tests.simulator.durable import TIMES, Durable, Going, Site
@@ -181,7 +181,9 @@ class Play:
             landed = sorted(one.phase for landing in standing.landings for one in landing.landed)
             for run in runs.of_plan(session, address):
                 facts = facts_of(session, self._blobs, run)
-                told.append(f"{script.slug} {run.state} {sorted(standing.done)} {landed} {facts.reason[:80]}")
+                told.append(
+                    f"{script.slug} {run.state} {sorted(done_now(standing, []))} {landed} {facts.reason[:80]}"
+                )
         return tuple(told)
 
     def _connect(self) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.board.addresses import attempt_path, phase_path, run_path
 from asbuilt.board.now_page import TONES
-from asbuilt.journal import runs
+from asbuilt.journal import repositories, runs
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import PlanView, plan_view
 from asbuilt.lifecycle.status.report import Outlined
@@ -27,7 +27,8 @@ def plan_page(reading: Reading, repo: str, plan: str) -> Document | None:
     """Make the page of a plan; None if the journal has no such plan."""
     address = Address(LOCAL, repo, plan)
     with reading.folds.held, reading.store.read() as session:
-        view = plan_view(session, reading.blobs, address, reading.folds)
+        known = repositories.find(session, LOCAL, repo)
+        view = plan_view(session, reading.blobs, address, reading.folds, marks=reading.marks(known))
         if view is None:
             return None
         listed = runs.of_plan(session, address)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, tzinfo
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,6 +13,7 @@ from asbuilt.git.repository import Repository, open_repository
 from asbuilt.journal import approvals, repositories, runs
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries.overview import PlanView, plan_views
+from asbuilt.library.opening import marked_done
 
 if TYPE_CHECKING:
     from asbuilt.journal.approvals import Approval
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.database.store import Transactions
     from asbuilt.journal.home import Home
     from asbuilt.journal.queries.folds import Folds
+    from asbuilt.journal.queries.overview import Marks
     from asbuilt.journal.repositories import Known
     from asbuilt.journal.runs import Run
 
@@ -59,13 +62,17 @@ class Reading(NamedTuple):
             found = [
                 Here(
                     known,
-                    plan_views(session, self.blobs, LOCAL, known.repo, self.folds),
+                    plan_views(session, self.blobs, LOCAL, known.repo, self.folds, marks=self.marks(known)),
                     approvals.waiting(session, LOCAL, known.repo),
                     runs.to_land(session, LOCAL, known.repo),
                 )
                 for known in repositories.every(session, LOCAL)
             ]
         return [place for place in found if place.plans]
+
+    def marks(self, known: Known | None) -> Marks | None:
+        """Return the reader of the marks in a repository's plan files; None if it is not on this machine."""
+        return None if known is None or known.remote else partial(marked_done, Path(known.folder))
 
     def folder(self, attempt: str) -> Path:
         """Return the folder of an attempt; raises `ValueError` for a name that is none."""

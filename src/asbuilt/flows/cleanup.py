@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from asbuilt.errors import GitFailed, NotLanded
 from asbuilt.events.attempts import AttemptBegun, AttemptLetGo
 from asbuilt.events.landings import LandingDone, LandingUndone
+from asbuilt.events.phases import PhaseMerged
 from asbuilt.flows.environments.results import locked
 from asbuilt.flows.run.record import ACTOR
 from asbuilt.git.locks import drop_ref
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
     from asbuilt.journal.runs import Run
 
 Kind = Literal["workspace", "attempt", "environment", "scratch", "log", "output"]
-_LAST_STEPS = (AttemptBegun.kind, LandingDone.kind, LandingUndone.kind)
-"""Events with the start of an attempt, and with the landing of its phase."""
+_LAST_STEPS = (AttemptBegun.kind, PhaseMerged.kind, LandingDone.kind, LandingUndone.kind)
+"""Events with the start of an attempt or its merge, and with the landing of its phase."""
 
 
 class Thing(NamedTuple):

@@ -56,7 +56,7 @@ def start(context: Context, *, pushed: str | None = None) -> None:
     began_on = _began_on(repository, context.room, target)
     ground = _ground(record, repository, began_on)
     ours = {outcome.phase for outcome in commits.outcomes(repository, target, run.run, since=began_on)}
-    marked = [phase.id for phase in plan.phases if phase.status is Status.DONE and phase.id not in ours]
+    marked = Document(record, repository).marked(plan) - ours
     outline: dict[str, Any] = {
         "phases": {phase.id: list(phase.depends_on.on) for phase in plan.phases},
         "titles": {phase.id: phase.title for phase in plan.phases},

@@ -85,6 +85,7 @@ class Plans:
             title=plan.title,
             open=() if over else items,
             phase="" if over or current is None else current.id,
+            is_in_work=not over and current is not None and current.status is Status.IN_PROGRESS,
             item="" if over or current is None else next(iter(_open(current)), ""),
             is_over=over,
             text=text,

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from stat import S_ISREG
 from typing import Final
+from unicodedata import normalize
 
 from asbuilt.errors import NotFound, UsageWrong
 from asbuilt.library.search_path import Library, PlanFile, describe, looked_in, plans
@@ -35,7 +36,17 @@ def find(library: Library, name: str) -> PlanFile:
             why="Several plans match.",
             next_step="Name one by its path." if exact else "Write more of its name, or its path.",
         )
+    refuse_unusable(plans(library), name)
     raise _missing(library, name, every)
+
+
+def refuse_unusable(files: Iterable[PlanFile], name: str) -> None:
+    """Raise if a name or a path is that of a plan file which commands cannot name."""
+    wanted = normalize("NFC", name.removesuffix(".md"))
+    for plan in files:
+        known = (plan.shown.removesuffix(".md"), plan.file.stem)
+        if not plan.slug and wanted in (normalize("NFC", text) for text in known):
+            slug_of_file(plan.file.name)
 
 
 def _named_file(library: Library, name: str) -> Path | None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.attempts import AttemptBegun
 from asbuilt.events.landings import LandingDone, LandingUndone
+from asbuilt.events.phases import PhaseMerged
 from asbuilt.lifecycle.pull_request.facts import REPAIRS
 
 if TYPE_CHECKING:
@@ -50,11 +51,11 @@ class Made(NamedTuple):
 
 
 def attempts_in(entries: Iterable[Entry]) -> list[Made]:
-    """List the attempts at phases, each with its first start, without repairs of a pull request."""
+    """List the attempts at phases and their merges, each with its first start, without repairs of a pull."""
     found: dict[str, Made] = {}
     for entry in entries:
         event = entry.event
-        if isinstance(event, AttemptBegun) and event.phase not in REPAIRS:
+        if isinstance(event, AttemptBegun | PhaseMerged) and event.phase not in REPAIRS:
             made = Made(entry.run or "", event.phase, event.number, entry.at)
             found.setdefault(made.id, made)
     return [*found.values()]

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, NamedTuple
+from urllib.parse import unquote
 
 from asbuilt.plan import lint
 from asbuilt.plan.checks import checks_of
@@ -56,7 +57,11 @@ def touches_ui(text: str, patterns: Sequence[str]) -> bool:
     )
 
 
-_DOCUMENT: Final = re.compile(r"(?i)(?<![\w/.-])[\w./-]+\.md\b")
+_DOCUMENT: Final = re.compile(
+    r"(?i)\[[^]\n]{0,90}\]\((?:<(?P<angled>[^<>\n]{1,90}\.md)|(?P<link>[^()<>\s]{1,180}?\.md\b))"
+    r"|`(?P<code>[^`\n]{1,90}\.md)`|<(?P<bare>[^<>\n]{1,90}\.md)>|(?<![\w/.-])(?P<plain>[\w./-]+\.md)\b"
+)
+"""The name of a document, which has spaces only as code, as a link, or in angle brackets."""
 _PROGRESS: Final = re.compile(r"(?i)\bprogress\b[^.\n]*$")
 _PROGRESS_NAME: Final = re.compile(r"(?i)(?:progress|status|tracker)[\w-]*\.md$")
 _NEAR: Final = 90
@@ -253,9 +258,12 @@ def _companion(loose: Iterable[Block]) -> str | None:
         if not isinstance(block, Paragraph) or ".md" not in block.text.casefold():
             continue
         for document in _DOCUMENT.finditer(block.text):
-            before = block.text[max(0, document.start() - _NEAR) : document.start()]
-            if _PROGRESS.search(before) or _PROGRESS_NAME.search(document.group()[-_NEAR:]):
-                return document.group()
+            kind = document.lastgroup or ""
+            name = unquote(document[kind]) if kind in ("angled", "link") else document[kind]
+            befores = (block.text[max(0, at - _NEAR) : at] for at in (document.start(), document.start(kind)))
+            is_meant = any(map(_PROGRESS.search, befores)) or _PROGRESS_NAME.search(name[-_NEAR:])
+            if is_meant and name.isprintable():
+                return name
     return None
 
 

@@ -21,6 +21,8 @@ class PlanFacts(NamedTuple):
     """Open items, in order; empty for a plan without items."""
     phase: str = ""
     """The current phase; empty when all are done or there are none."""
+    is_in_work: bool = False
+    """Whether the current phase has begun; else it is the next one."""
     item: str = ""
     """The current item."""
     is_over: bool = False

@@ -42,7 +42,7 @@ def standing(plan: PlanFacts) -> str:
     if plan.is_over:
         return "finished"
     left = counted(plan.open) if plan.open else "no items counted"
-    return f"{left}, {plan.phase} in work" if plan.phase else left
+    return f"{left}, {plan.phase} in work" if plan.is_in_work else left
 
 
 def counted(items: Sequence[str]) -> str:

@@ -22,7 +22,7 @@ DONE: Events = [
 def test_what_is_proven_waits_until_some_run_lands_it() -> None:
     standing = fold_plan(happened(PROVEN))
     assert standing.unlanded == (Work("1", "r1", "a"), Work("2", "r2", "b"))
-    assert (standing.done, standing.newest_landed) == (frozenset("12"), None)
+    assert (done_now(standing, []), standing.newest_landed) == (frozenset("12"), None)
     landed = fold_plan(happened([*PROVEN, *DONE]))
     both = (Landed("1", "r1", "a", "A"), Landed("2", "r2", "b", "B"))
     assert landed == Standing(standing.proven, (Landing("r2", both),))
@@ -32,9 +32,9 @@ def test_what_is_proven_waits_until_some_run_lands_it() -> None:
 def test_what_is_taken_back_is_not_done_until_it_is_proven_again() -> None:
     undone: Events = [*PROVEN, *DONE, ("landing.undone", {"run": "r3", "of": "r2", "commits": ["a", "b"]})]
     standing = fold_plan(happened(undone))
-    assert (standing.done, standing.unlanded, standing.newest_landed) == (frozenset(), (), None)
+    assert (done_now(standing, ["1"]), standing.unlanded, standing.newest_landed) == (frozenset(), (), None)
     again = fold_plan(happened([*undone, ("phase.proven", {"run": "r4", "phase": "1", "commit": "c"})]))
-    assert (again.done, again.unlanded) == (frozenset("1"), (Work("1", "r4", "c"),))
+    assert (done_now(again, []), again.unlanded) == (frozenset("1"), (Work("1", "r4", "c"),))
 
 
 def test_the_plans_own_marks_count_only_for_phases_that_the_journal_does_not_know() -> None:
@@ -42,18 +42,22 @@ def test_the_plans_own_marks_count_only_for_phases_that_the_journal_does_not_kno
     assert done_now(fold_plan(happened(undone)), ["2", "3"]) == {"1", "3"}
 
 
-def test_a_mark_by_hand_is_the_last_word_until_the_phase_is_proven_again() -> None:
+def test_a_mark_by_hand_counts_while_the_file_has_it_until_the_phase_is_proven_again() -> None:
     by_hand: Events = [
         *PROVEN,
         ("phase.marked", {"phase": "1", "status": "pending"}),
         ("phase.marked", {"phase": "2", "status": "pending", "item": 1}),
         ("phase.marked", {"phase": "3", "status": "done"}),
     ]
-    assert done_now(fold_plan(happened(by_hand)), ["1"]) == {"2", "3"}
+    assert done_now(fold_plan(happened(by_hand)), ["3"]) == {"2", "3"}
+    assert done_now(fold_plan(happened(by_hand)), ["1"]) == {"1", "2"}
+    done_and_back: Events = [*by_hand, ("phase.marked", {"phase": "1", "status": "done"})]
+    assert done_now(fold_plan(happened(done_and_back)), ["1"]) == {"1", "2"}
+    assert done_now(fold_plan(happened(done_and_back)), []) == {"2"}
     again = fold_plan(happened([*by_hand, ("phase.proven", {"run": "r4", "phase": "1", "commit": "c"})]))
-    assert again.done == {"1", "2", "3"}
+    assert done_now(again, []) == {"1", "2"}
     undone = fold_plan(happened([*by_hand, ("landing.undone", {"run": "r4", "commits": ["a"]})]))
-    assert undone.words == {"1": False, "2": True, "3": True}
+    assert done_now(undone, ["1", "3"]) == {"2", "3"}
     assert (again.newest, fold_plan(happened(DONE)).newest, fold_plan([]).newest) == ("r4", "r2", None)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -22,6 +23,9 @@ from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries.overview import PlanView, plan_view, plan_views, run_view
 
 if TYPE_CHECKING:
+    from pathlib import PurePath
+
+    from asbuilt.journal.queries.overview import Marks
     from asbuilt.journal.repositories import Known
     from asbuilt.lifecycle.status.progress import PhaseProgress
 
@@ -63,7 +67,7 @@ def views_here(looking: Looking) -> list[PlanView]:
     if looking.repo is None:
         return []
     with looking.journal.store.read() as session:
-        return plan_views(session, looking.journal.blobs, LOCAL, looking.repo)
+        return plan_views(session, looking.journal.blobs, LOCAL, looking.repo, marks=_marks(_root(looking)))
 
 
 def show_here(door: Door, looking: Looking, views: list[PlanView]) -> None:
@@ -89,7 +93,7 @@ def _one(door: Door, name: str) -> int:
     blobs, moment = looking.journal.blobs, looking.moment
     run = looking.run(name) if named.run is not None else None
     with looking.journal.store.read() as session:
-        view = plan_view(session, blobs, address)
+        view = plan_view(session, blobs, address, marks=_marks(_root(looking)))
         run_shown = run_view(session, blobs, run) if run is not None else None
     if view is None or (view.run is None and view.schedule is None):
         return _never_run(door, name)
@@ -114,6 +118,21 @@ def _marked(door: Door, path: str) -> list[PhaseProgress]:
         return []
 
 
+def _root(looking: Looking) -> Path | None:
+    return None if looking.library.repository is None else looking.library.repository.root
+
+
+def _marks(folder: PurePath | None) -> Marks | None:
+    """Return the reader of the marks in the plan files of a checkout."""
+
+    def marked(plan: str) -> frozenset[str] | None:
+        from asbuilt.library.opening import marked_done  # noqa: PLC0415  it loads the parser
+
+        return marked_done(Path(folder or ""), plan)
+
+    return None if folder is None else marked
+
+
 def _never_run(door: Door, name: str) -> int:
     from asbuilt.cli.runs.never_run import by_its_marks  # noqa: PLC0415  the door's dispatch: it loads the parser
 
@@ -133,7 +152,8 @@ def _everywhere(door: Door, looking: Looking | None) -> int:
     if looking is not None:
         with looking.journal.store.read() as session:
             for known in repositories.every(session, LOCAL):
-                views = plan_views(session, looking.journal.blobs, LOCAL, known.repo)
+                marks = _marks(known.folder if known.remote is None else None)
+                views = plan_views(session, looking.journal.blobs, LOCAL, known.repo, marks=marks)
                 found += [(known, views)] * bool(views)
     if door.json:
         rows = [

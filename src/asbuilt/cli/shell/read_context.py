@@ -5,7 +5,7 @@ Rule: these commands create nothing, start nothing, and do not import the plan p
 
 from __future__ import annotations
 
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from click.shell_completion import CompletionItem
@@ -31,10 +31,10 @@ from asbuilt.journal import runs
 from asbuilt.journal.home import is_full
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries import plan_names
+from asbuilt.library.finding import refuse_unusable
 from asbuilt.library.repository import identity_of
 from asbuilt.library.search_path import Library, library_around
 from asbuilt.library.search_path import plans as shelved
-from asbuilt.plan.names import slug_of_file
 from asbuilt.settings import Settings
 
 if TYPE_CHECKING:
@@ -168,10 +168,9 @@ def look_for(door: Door, text: str) -> Looking:
 
 
 def _names_on_shelf(library: Library, typed: str) -> list[str]:
-    """Return the names of the plan files. Raise if the typed path is a file with no valid plan name."""
+    """Return the names of the plan files. Raise if a file with no valid plan name was typed."""
     there = shelved(library)
-    if any(plan.shown == typed and not plan.slug for plan in there):
-        slug_of_file(PurePath(typed).name)
+    refuse_unusable(there, typed)
     return [plan.slug for plan in there if plan.slug]
 
 

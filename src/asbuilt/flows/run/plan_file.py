@@ -17,13 +17,16 @@ from asbuilt.git.repository import Repository, checkouts, path_state
 from asbuilt.git.trees import file_in
 from asbuilt.library.atomic_files import clear_away, replace
 from asbuilt.library.bounded_read import read_bytes
+from asbuilt.library.opening import marked_done
 from asbuilt.plan.markdown.source import digest
+from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from asbuilt.flows.run.record import Record
+    from asbuilt.plan.model import Plan
 
 
 class Document:
@@ -41,6 +44,13 @@ class Document:
         if self._order is not UNSET:
             return self._record.blobs.get(self._order.plan)
         return read_bytes(self._file, name=self._run.plan)
+
+    def marked(self, plan: Plan) -> frozenset[str]:
+        """Return the phases that it, or the progress document that it names, marks as done."""
+        marked = marked_done(self._file.parent, str(self._file)) if self._order is UNSET else None
+        if marked is not None:
+            return marked
+        return frozenset(phase.id for phase in plan.phases if phase.status is Status.DONE)
 
     def committed(self, at: str) -> bytes | None:
         """Return its bytes at a commit if a change may be committed there; else None."""

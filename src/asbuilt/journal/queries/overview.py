@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import threading
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.errors import NotFound, StoreFailed
 from asbuilt.events.authoring import StageJudged, TaskJudged
@@ -44,7 +44,7 @@ from asbuilt.proof.evidence import evidence_from
 from asbuilt.proof.failure import Failure, checkout_of, explained, failure_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.blobs import Blobs
@@ -55,9 +55,13 @@ if TYPE_CHECKING:
     from asbuilt.journal.schedules import Schedule
     from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
 
+    Marks = Callable[[str], Iterable[str] | None]
+    """Returns the phases that a plan's file marks as done; None: unreadable, so the journal's marks count."""
+
 Entries = list[Entry]
 """The events of a plan, in order."""
 _KEPT_PLANS: Final = 64
+_LISTED: Final = 50
 _NO_RUN: Final = runs.Run("", "", "", "", 0, "", 0, RunOptions(), None, "", None)
 """Stands in for a run of a plan that has none: notes of users are folded with a run."""
 
@@ -196,25 +200,41 @@ def _run_view(session: Session, blobs: Blobs, run: Run, facts: Facts) -> RunView
 
 
 def plan_view(
-    session: Session, blobs: Blobs, address: Address, folds: Folds | None = None
+    session: Session,
+    blobs: Blobs,
+    address: Address,
+    folds: Folds | None = None,
+    *,
+    marks: Marks | None = None,
 ) -> PlanView | None:
     """Return the state of a plan; None if the journal has no such plan."""
     rows = session.rows(f"SELECT slug, changed_at FROM heads WHERE {OF_PLAN}", **address._asdict())
-    return _view(session, blobs, folds or Folds(blobs), address, **rows[0]) if rows else None
+    return _view(session, blobs, folds or Folds(blobs), address, rows[0], marks) if rows else None
 
 
 def plan_views(
-    session: Session, blobs: Blobs, org: str, repo: str, folds: Folds | None = None, *, limit: int = 50
+    session: Session,
+    blobs: Blobs,
+    org: str,
+    repo: str,
+    folds: Folds | None = None,
+    *,
+    marks: Marks | None = None,
 ) -> list[PlanView]:
     """Return the states of a repository's plans, the most recently changed first."""
-    newest = f"WHERE {OF_REPO} ORDER BY changed_at DESC, plan LIMIT :limit"
-    rows = session.rows(f"SELECT plan, slug, changed_at FROM heads {newest}", org=org, repo=repo, limit=limit)
+    newest = f"WHERE {OF_REPO} ORDER BY changed_at DESC, plan LIMIT {_LISTED}"
+    rows = session.rows(f"SELECT plan, slug, changed_at FROM heads {newest}", org=org, repo=repo)
     folds = folds or Folds(blobs)
-    return [_view(session, blobs, folds, Address(org, repo, row.pop("plan")), **row) for row in rows]
+    return [_view(session, blobs, folds, Address(org, repo, row["plan"]), row, marks) for row in rows]
 
 
 def _view(
-    session: Session, blobs: Blobs, folds: Folds, address: Address, slug: str, changed_at: str
+    session: Session,
+    blobs: Blobs,
+    folds: Folds,
+    address: Address,
+    head: Mapping[str, Any],
+    marks: Marks | None,
 ) -> PlanView:
     every = runs.of_plan(session, address)
     standing_run = runs.standing(every)
@@ -226,25 +246,36 @@ def _view(
         known_runs = ((run, known[run.run] if run in wanted else folds.facts(session, run)) for run in every)
         return PlanView(
             address,
-            slug,
-            changed_at,
+            head["slug"],
+            head["changed_at"],
             claims.find(session, address),
             None
             if standing_run is None
             else _run_view(session, blobs, standing_run, known[standing_run.run]),
-            _phases(known_runs, fold, session.now),
+            _phases(known_runs, fold, session.now, lambda: marks and marks(address.plan)),
             total(fold.used.values()),
             tuple(known[every[0].run if every else ""].pending_notes),
             schedules.find(session, address),
         )
 
 
-def _phases(newest_first: Iterable[tuple[Run, Facts]], fold: PlanFold, now: str) -> list[PhaseProgress]:
-    """Merge the results of all runs into the outline of the newest run that has one."""
+def _phases(
+    newest_first: Iterable[tuple[Run, Facts]],
+    fold: PlanFold,
+    now: str,
+    marks: Callable[[], Iterable[str] | None],
+) -> list[PhaseProgress]:
+    """Merge the results of all runs into the outline of the newest run that has one.
+
+    The plan's file is read only if a mark decides about a phase: parsing it is slow.
+    """
     for run, facts in newest_first:
         # The stages of a finished authoring run are not phases of its plan.
         if facts.started and not (facts.plans and run.is_over):
-            return plan_progress(progress(facts, now), fold.standing, fold.proven_at, is_over=run.is_over)
+            rows, standing = progress(facts, now), fold.standing
+            by_mark = any(phase.state == "done" and phase.id not in standing.proofs for phase in rows)
+            marked = marks() if by_mark or standing.by_hand else None
+            return plan_progress(rows, standing, fold.proven_at, is_over=run.is_over, marked=marked)
     return []
 
 

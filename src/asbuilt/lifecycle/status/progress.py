@@ -12,10 +12,11 @@ from asbuilt.lifecycle.kinds import Facts, next_move
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.facts import WHOLE, PhaseFacts
+from asbuilt.lifecycle.status.standing import done_now
 from asbuilt.plan.needs import open_needs
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from asbuilt.lifecycle.run.moves import Move
     from asbuilt.lifecycle.status.standing import Standing
@@ -152,15 +153,23 @@ def waits_for(facts: Facts, now: str) -> WaitsFor:
 
 
 def plan_progress(
-    run: Sequence[PhaseProgress], standing: Standing, proven_at: Mapping[str, str], *, is_over: bool
+    run: Sequence[PhaseProgress],
+    standing: Standing,
+    proven_at: Mapping[str, str],
+    *,
+    is_over: bool,
+    marked: Iterable[str] | None = None,
 ) -> list[PhaseProgress]:
     """Return the progress of every phase over all runs of the plan.
 
     `run` is the newest run's progress; while that run is active, its state of phases in work wins.
-    `proven_at` is the time of proof of each commit.
+    `proven_at` is the time of proof of each commit. `marked` are the phases that the plan's file marks as
+    done; None: the file is unknown, so the last marks that the journal has count.
     """
-    words = standing.words
-    done = {phase.id for phase in run if words.get(phase.id, phase.state == "done")}
+    if marked is None:
+        by_hand = dict(standing.by_hand)
+        marked = [phase.id for phase in run if by_hand.get(phase.id, phase.state == "done")]
+    done = done_now(standing, marked)
     landed_as = {
         landed.commit: landed.landed_as for landing in standing.landings for landed in landing.landed
     }

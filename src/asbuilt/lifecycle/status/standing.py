@@ -1,4 +1,7 @@
-"""State of a plan after all its runs. Rule: the last event of a phase in the journal decides."""
+"""State of a plan after all its runs.
+
+Rule: a proof counts until it is reverted; what a user has marked counts as long as the plan's file agrees.
+"""
 
 from __future__ import annotations
 
@@ -33,15 +36,10 @@ class Standing(NamedTuple):
     """Marks by users since the last proof: a phase, and whether it is done."""
 
     @property
-    def words(self) -> dict[str, bool]:
-        """Whether each phase that the journal knows is done, by its last event."""
+    def proofs(self) -> dict[str, bool]:
+        """Whether the last proof of each phase counts: it was not reverted."""
         last = {work.phase: work.commit for work in self.proven}
-        return {phase: commit not in self.undone for phase, commit in last.items()} | dict(self.by_hand)
-
-    @property
-    def done(self) -> frozenset[str]:
-        """Phases that are done, by the journal."""
-        return frozenset(phase for phase, is_done in self.words.items() if is_done)
+        return {phase: commit not in self.undone for phase, commit in last.items()}
 
     @property
     def unlanded(self) -> tuple[Work, ...]:
@@ -102,5 +100,12 @@ def _record(standing: Standing, event: Event, run: str) -> Standing:
 
 
 def done_now(standing: Standing, marked: Iterable[str]) -> frozenset[str]:
-    """Return the phases that are done: by the journal where it knows them, else by the plan's marks."""
-    return standing.done | (frozenset(marked) - standing.words.keys())
+    """Return the phases that are done. `marked`: those that the plan's file marks as done.
+
+    The file decides about a phase without a proof, and about one that a user has marked as the file has it
+    since its proof. The proof decides about every other phase.
+    """
+    in_file, proofs = frozenset(marked), standing.proofs
+    agreed = {phase for phase, is_done in standing.by_hand if is_done is (phase in in_file)}
+    proven = frozenset(phase for phase, counts in proofs.items() if counts)
+    return (proven - agreed) | (in_file - (proofs.keys() - agreed))

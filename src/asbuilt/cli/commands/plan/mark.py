@@ -21,7 +21,9 @@ from asbuilt.events.phases import PhaseMarked
 from asbuilt.events.plans import PlanCompleted
 from asbuilt.journal.events import append, open_plan
 from asbuilt.journal.ids import LOCAL, Address, new_id
+from asbuilt.journal.queries.overview import events_of
 from asbuilt.library.atomic_files import Change, replace_all
+from asbuilt.lifecycle.status.standing import Standing, done_now, fold_plan
 from asbuilt.plan.editing.edit import complete, mark_item, mark_phase, the_phase
 from asbuilt.plan.model import Plan, Status
 
@@ -129,16 +131,19 @@ def _mark(door: Door, opened: Opened, wish: _Wish) -> None:
         edits += more
         left_out += missing
     mark = PhaseMarked(phase=phase.id, status=wish.status.value, item=wish.item, by="hand")
-    with mark_recorded(door, opened.at, mark):
+    with mark_recorded(door, opened.at, mark) as before:
         changed = _write(edits)
+    done = done_now(before, (known.id for known in opened.plan.phases if known.status is Status.DONE))
+    is_turned = wish.item is None and (phase.id in done) is not (wish.status is Status.DONE)
     screen = door.screen
     name = f"phase {phase.id}" if wish.item is None else f"item {wish.item} of phase {phase.id}"
     words = wish.status.value.replace("_", " ")
-    if changed:
-        places = ", ".join(printable(at.shown) for at in changed)
-        screen.answer(f"{places}: {name} is marked {words}.")
-    else:
-        screen.answer(f"{printable(opened.at.shown)}: {name} is marked {words} already.")
+    if is_turned and before.proofs.get(phase.id):
+        words += ": its proof no longer counts, and the next run builds it"
+    elif not changed and not is_turned:
+        words += " already"
+    places = ", ".join(printable(at.shown) for at in changed or [opened.at])
+    screen.answer(f"{places}: {name} is marked {words}.")
     for what in left_out:
         talk(door, f"{screen.err.symbols.note} ", f"Not written: {what}.")
     if changed and wish.status is Status.DONE:
@@ -180,17 +185,19 @@ def _write(edits: list[_Change]) -> list[PlanFile]:
 
 
 @contextmanager
-def mark_recorded(door: Door, at: PlanFile, mark: PhaseMarked | PlanCompleted) -> Iterator[None]:
-    """Append the event of a mark around the write of its file. If the write fails, no event is stored.
+def mark_recorded(door: Door, at: PlanFile, mark: PhaseMarked | PlanCompleted) -> Iterator[Standing]:
+    """Append the event of a mark around the write of its file; yield the plan's state before it.
 
+    If the write fails, no event is stored.
     If the commit after it fails, the file has the mark and the journal does not.
     """
     if not at.repository:
-        yield
+        yield Standing()
         return
     site = open_site(door)
     address = Address(LOCAL, site.repo, at.shown)
     with site.journal.store.write() as session:
         open_plan(session, address, at.slug)
+        before = fold_plan(events_of(session, site.journal.blobs, address))
         append(session, address, mark, key=f"mark/{new_id()}", actor=asker(door).actor)
-        yield
+        yield before

@@ -21,7 +21,7 @@ from asbuilt.errors import UsageWrong
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import events_of
 from asbuilt.lifecycle.run.money import NO_PAST
-from asbuilt.lifecycle.status.standing import fold_plan
+from asbuilt.lifecycle.status.standing import done_now, fold_plan
 from asbuilt.plan.contract import as_contract, phase_contract
 from asbuilt.plan.editing.edit import the_phase
 from asbuilt.plan.graph import next_phase
@@ -81,8 +81,8 @@ def _as_known(door: Door, opened: Opened) -> Plan:
     with looking.journal.store.read() as session:
         address = Address(LOCAL, looking.repo, opened.at.shown)
         events = events_of(session, looking.journal.blobs, address)
-    words = fold_plan(events).words
-    is_done = {phase.id: words.get(phase.id, phase.status is Status.DONE) for phase in plan.phases}
+    done = done_now(fold_plan(events), (phase.id for phase in plan.phases if phase.status is Status.DONE))
+    is_done = {phase.id: phase.id in done for phase in plan.phases}
     phases = tuple(
         phase
         if is_done[phase.id] is (phase.status is Status.DONE)
