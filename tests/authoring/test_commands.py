@@ -88,6 +88,17 @@ def test_status_and_cancel_know_an_authoring_by_a_worker_and_scripts_read_them(o
     assert "asbuilt log call-out.1.draft.1 --patch" in no_files
 
 
+def test_status_and_cancel_say_that_a_finished_draft_waits_for_approval(office: Office) -> None:
+    office.script.write_text(turn("draft", say(HEY)), encoding="utf-8")
+    assert "exit 5" in office.asbuilt("author", "call out", "--script", str(office.script))
+    shown = office.asbuilt("author", "status")
+    assert "call-out   The draft waits for your approval: asbuilt approve a1\n" in shown
+    state = json.loads(office.asbuilt("author", "status", "--json").partition("--- stdout\n")[2])
+    names = ("phase", "phase_index", "phases", "place")
+    assert [state[name] for name in names] == ["approval", 0, ["draft"], "approval"]
+    assert "Cancelled at approval. Accepted outputs are kept.\n" in office.asbuilt("author", "cancel")
+
+
 def test_settings_choose_mode_agents_floors_and_template_of_an_authoring(office: Office) -> None:
     form = office.shop / "form.md"
     form.write_text("# {title}\n\n## Why\n\nOne line.\n\n## Phase {number} — {name}\n\n### Verification\n")

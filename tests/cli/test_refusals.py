@@ -68,7 +68,6 @@ CASES = [
         "session --plan -- claude --settings x.json",
     ),
     Case("shell/addresses.py {} has not been run here", "attempts diff rate-limit.1.1.1"),
-    Case("shell/scratch.py there is no git on PATH", "demo --fast", environ={"PATH": "/nowhere"}),
     Case("shell/addresses.py {} has not been run here", "status rate-limit.1"),
     Case("report.py nothing has run here", "report"),
     Case(

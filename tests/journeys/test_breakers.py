@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.crash
 LIMIT_S = 12
-PARKED = "asbuilt: {} is parked"
+PARKED = "asbuilt: {} in shop is parked"
 
 
 def limited(shop: Shop, name: str, act: str) -> str:

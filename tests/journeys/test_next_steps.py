@@ -94,6 +94,11 @@ def code_of(shown: str) -> int:
     return int(shown.splitlines()[0].removeprefix("exit "))
 
 
+def test_a_held_run_counts_the_phases_that_earlier_runs_proved(office: Office) -> None:
+    assert "greet.1: 1 of 4 phases proven, not landed." in office.run()
+    assert "greet.2: 2 of 4 phases proven, not landed." in office.run()
+
+
 def test_after_one_phase_what_is_printed_leads_to_a_landing_and_back(office: Office) -> None:
     walk = Walk(office)
     assert nexts(office.asbuilt()) != []

@@ -36,7 +36,7 @@ def test_a_way_that_hangs_holds_up_no_run_and_hears_of_it_later(office: Office, 
         first, second = receiver.got[:2]
         until(lambda: "webhook  sent" in office.asbuilt("doctor", "notify", "webhook"))
     assert first.body == second.body
-    assert json.loads(first.body)["title"] == "asbuilt: greet.1 landed"
+    assert json.loads(first.body)["title"] == "asbuilt: greet.1 in shop landed"
     for got in (first, second):
         signed = dict(part.split("=", 1) for part in got.headers["X-Asbuilt-Signature"].split(","))
         made = hmac.new(b"of nobody", signed["t"].encode() + b"." + got.body, hashlib.sha256)

@@ -46,6 +46,13 @@ def test_a_person_is_called_when_a_run_needs_one_parks_fails_or_lands() -> None:
     )
 
 
+def test_a_notice_names_the_repository() -> None:
+    (failed,) = happened([("run.ended", {"state": "failed"})])
+    named = notice("greet.1", failed.event, repository="shop")
+    assert named is not None
+    assert named.title == "asbuilt: greet.1 in shop failed"
+
+
 def test_what_a_person_did_themselves_calls_nobody() -> None:
     events: list[tuple[str, Mapping[str, object]]] = [
         *(("run.ended", {"state": state}) for state in ("stopped", "undone", "done")),

@@ -31,6 +31,7 @@ def test_of_several_tasks_each_is_planned_or_told_of_and_a_plan_is_run_like_any_
     assert "Skipped: Task is in terminal state [abandoned]: task 3." in said
     assert "Skipped: Task 9 not found." in said
     assert "There is no specs/ROADMAP.md here, so --roadmap has no effect." in said
+    assert '"roadmap_path": null' in _asked(office, 1)
     assert (
         f"task 1 has a plan: 2 phases, 2.5 hours estimated; key phases: Greet, Refuse; file: {PATH}" in said
     )

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -21,7 +22,7 @@ from asbuilt.flows.engine.background import beside
 from asbuilt.flows.run.record import ACTOR
 from asbuilt.journal import approvals, notices, runs
 from asbuilt.journal.events import append, keyed
-from asbuilt.lifecycle.attention import Message, Topic, notice, questions_path, topic_of
+from asbuilt.lifecycle.attention import Message, Notice, Topic, notice, questions_path, topic_of
 from asbuilt.lifecycle.run.retry_times import again_at, moment, written
 
 if TYPE_CHECKING:
@@ -95,6 +96,11 @@ def sending(store: Store, reach: Reach, *, org: str) -> AbstractContextManager[C
     return beside(Notifying(store, reach, org=org))
 
 
+def _notice(run: Run, event: Event, reach: Reach) -> Notice | None:
+    folder = Path(run.options.checkout).name
+    return notice(run.name, event, reach.questions(run.repo), repository=folder)
+
+
 def _message(session: Session, taken: Sequence[Waiting], reach: Reach) -> Message | None:
     """Return a message with the notices that still apply; None if none does."""
     messages = []
@@ -103,7 +109,7 @@ def _message(session: Session, taken: Sequence[Waiting], reach: Reach) -> Messag
         run = runs.find(session, wait.org, wait.repo, wait.run)
         if entry is None or run is None:
             continue
-        message = notice(run.name, entry.event, reach.questions(run.repo))
+        message = _notice(run, entry.event, reach)
         if message is not None and not _is_answered(session, wait, entry.event):
             messages.append((entry.at, entry.seq, message))
     if not messages:
@@ -179,6 +185,6 @@ class Calling:
             called = AttentionCalled(way=", ".join(ways), about=entry.kind)
             append(session, run.address, called, key=f"{key}/called", actor=ACTOR, run=run.run)
             notices.queue(session, run, key, later if until is None else ways, due_at=until or session.now)
-        message = notice(run.name, entry.event, self._reach.questions(run.repo))
+        message = _notice(run, entry.event, self._reach)
         if desktop is not None and until is None and message is not None:
             desktop.call(Message(key, entry.at, (message,)))

@@ -10,12 +10,12 @@ import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Final
+from typing import IO, Any, Final
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from asbuilt.errors import GitFailed, UsageWrong
+from asbuilt.errors import GitFailed, NotFound, UsageWrong
 from asbuilt.policy.sandbox.readonly_script import settings_environment
 
 MEGABYTE: Final = 1_000_000
@@ -113,7 +113,7 @@ class Git(Struct, frozen=True, kw_only=True):
 
     def start(self, *argv: str, errors: IO[bytes]) -> subprocess.Popen[bytes]:
         """Start a git that stays, with pipes for its input and output; the caller ends it."""
-        return subprocess.Popen(  # noqa: S603 - a list of our own words
+        return _started(
             self._argv(argv),
             cwd=self.git_dir,
             env=self._environment(),
@@ -131,8 +131,7 @@ class Git(Struct, frozen=True, kw_only=True):
         with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as errors:
             given.write(stdin)
             given.seek(0)
-            # Arguments are a list, and names in them are validated; no shell is involved.
-            with subprocess.Popen(  # noqa: S603
+            with _started(
                 self._argv(argv),
                 cwd=self.work_tree or self.git_dir,
                 env=self._environment(),
@@ -202,6 +201,15 @@ class Git(Struct, frozen=True, kw_only=True):
         return clean | dict(self.environment) | settings_environment(self.settings)
 
 
+def git_missing() -> NotFound:
+    """Return the error for a machine without git, which every command that needs git shows."""
+    return NotFound(
+        "there is no git on PATH",
+        why="asbuilt makes workspaces with git, and lands work as commits.",
+        next_step="Install git 2.38 or newer; `asbuilt doctor` looks for it.",
+    )
+
+
 def check_ref_name(name: str) -> str:
     """Return a full ref name; refuse one that git rejects or that a command could take for an option."""
     parts = name.split("/")
@@ -240,6 +248,16 @@ def check_oid(text: str) -> str:
             next_step="Give the full hash.",
         )
     return text
+
+
+def _started(argv: list[str | bytes], **options: Any) -> subprocess.Popen[bytes]:  # noqa: ANN401
+    try:
+        # Arguments are a list, and names in them are validated; no shell is involved.
+        return subprocess.Popen(argv, **options)  # noqa: S603
+    except FileNotFoundError as error:
+        if error.filename != argv[0]:  # the folder to start it in
+            raise
+        raise git_missing() from error
 
 
 def _verb(argv: tuple[str | bytes, ...]) -> str:

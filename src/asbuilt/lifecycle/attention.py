@@ -1,6 +1,7 @@
 """Select the events that notify the user, and build the notices. Pure.
 
-Rule: a notice holds only fixed texts and the run's name: no secret, no agent output, no text of a plan.
+Rule: a notice holds only fixed texts and the names of run and repository: no secret, no agent output, no
+text of a plan.
 """
 
 from __future__ import annotations
@@ -75,12 +76,15 @@ def topic_of(event: Event) -> Topic | None:
     return None if parts is None else parts[0]
 
 
-def notice(name: str, event: Event, questions: str = "") -> Notice | None:
-    """Return the notice for an event of a run, if it has one; `questions` is the board's page of them."""
+def notice(name: str, event: Event, questions: str = "", *, repository: str = "") -> Notice | None:
+    """Return the notice for an event of a run, if it has one; `questions` is the board's page of them.
+
+    `repository` is the name of the repository's folder; empty if unknown.
+    """
     parts = _notice_parts(event)
     if parts is None:
         return None
-    built = _notice(name, *parts[1:])
+    built = _notice(f"{name} in {repository}" if repository else name, *parts[1:])
     if questions and isinstance(event, ApprovalAsked):
         return built._replace(text=f"{built.text}, or {questions}a{event.number}")
     return built

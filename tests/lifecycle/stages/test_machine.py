@@ -90,7 +90,8 @@ def test_a_refusal_keeps_the_stage_and_is_told_with_the_next_ask() -> None:
         Stage.UNDERSTAND, 4, Stage.UNDERSTAND, (),
     )  # fmt: skip
     assert asked(session)["refusal"] == (
-        "- numbered items: found 1 numbered item with words of your own; needed: at least 3. "
+        "- numbered items: found 1 numbered item with words of your own; needed: at least 3, each with 2 or"
+        " more meaningful words, none reworded from another. "
         "For example: 1. Importers flood /v1 and carts time out.\n"
         "- understanding: found 1 sentence about problem, why, purpose, success, constraint, assumption, "
         "impact, requirement; needed: at least 2. "

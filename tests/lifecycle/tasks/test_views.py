@@ -79,6 +79,17 @@ def test_a_new_task_stands_first_and_in_the_order_of_tasks() -> None:
     assert expected in (after.todo or b"")
 
 
+def test_links_are_relative_to_the_file_and_a_title_keeps_its_letters() -> None:
+    plan = Artifact("plan", "specs/007_grusse_fur_alle/plans/01_grusse.md", "Four phases.")
+    task = Task(number=7, slug="grusse_fur_alle", description="Grüße für alle.", artifacts=(plan,))
+    for place, link in (("specs/TODO.md", plan.path.removeprefix("specs/")), ("TODO.md", plan.path)):
+        after = render(NONE, {7: task}, next_number=8, seq=3, place=place)
+        assert "### 7. Grüße für alle\n".encode() in (after.todo or b"")
+        assert f"**Plan**: [01_grusse.md]({link})\n".encode() in (after.todo or b"")
+        assert agree(after) == []
+        assert render(after, {7: task}, next_number=8, seq=3, place=place) == after
+
+
 def test_views_that_are_not_there_yet_are_written_whole() -> None:
     plan = Artifact("plan", "specs/007_add_limits/plans/01_add-limits.md", "Four phases.")
     task = Task(number=7, slug="add_limits", description="Add limits.", artifacts=(plan,))
@@ -86,7 +97,7 @@ def test_views_that_are_not_there_yet_are_written_whole() -> None:
     assert after.todo == (
         b"# TODO\n\n## Task Order\n\n- **7** [NOT STARTED] Add limits\n\n## Tasks\n\n### 7. Add limits\n"
         b"- **Status**: [NOT STARTED]\n- **Task Type**: general\n"
-        b"- **Plan**: [01_add-limits.md](specs/007_add_limits/plans/01_add-limits.md)\n\n"
+        b"- **Plan**: [01_add-limits.md](007_add_limits/plans/01_add-limits.md)\n\n"
         b"**Description**: Add limits.\n"
     )
     state = read_state(after.state)

@@ -59,7 +59,8 @@ def shown(
 
 
 def _sentence(view: RunView) -> str:
-    proven = sum(phase.state in PROVEN for phase in view.phases)
+    own = sum(phase.state in PROVEN for phase in view.phases)
+    proven = view.to_land if view.run.state in ("held", "pr-ready", "pr-ci-failing") else own
     phases, total = counted(proven, "phase"), len(view.phases)
     of_all = f"{proven} of {counted(total, 'phase')}" if proven < total else phases
     took = lasting((parsed(view.run.ended_at or view.run.at) - parsed(view.run.at)).total_seconds())

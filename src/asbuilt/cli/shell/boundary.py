@@ -15,6 +15,7 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Final, TextIO
 
@@ -27,6 +28,8 @@ from asbuilt.settings import state_folder
 
 _OBVIOUS: Final = ""
 """The reason of a usage error: the message says all of it."""
+_LIKENESS: Final = 0.7
+"""How like a name must be to be suggested, from 0 to 1."""
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -149,10 +152,14 @@ def usage_wrong(error: click.UsageError) -> UsageWrong:
     look = f"`{path} -h` shows examples and options."
     match error:
         case click.NoSuchCommand():
-            what = f'{path} has no command "{error.command_name}"{_meant(error.possibilities)}'
+            what = f'{path} has no command "{error.command_name}"' + _meant(
+                error.command_name, error.possibilities
+            )
             return UsageWrong(what, why=_OBVIOUS, next_step=f"`{path} -h` lists the commands.")
         case click.NoSuchOption():
-            what = f"{path} has no option {error.option_name}{_meant(error.possibilities)}"
+            what = f"{path} has no option {error.option_name}" + _meant(
+                error.option_name, error.possibilities
+            )
         case click.MissingParameter():
             what = f"{path} needs {_hint(error) or 'one more argument'}"
             return UsageWrong(what, why="It has no default.", next_step=look)
@@ -163,10 +170,9 @@ def usage_wrong(error: click.UsageError) -> UsageWrong:
     return UsageWrong(what, why=_OBVIOUS, next_step=look)
 
 
-def _meant(possibilities: Sequence[str] | None) -> str:
-    if not possibilities:
-        return ""
-    return f". Did you mean {possibilities[0]}?"
+def _meant(typed: str, possibilities: Sequence[str] | None) -> str:
+    close = get_close_matches(typed, possibilities or (), n=1, cutoff=_LIKENESS)
+    return f". Did you mean {close[0]}?" if close else ""
 
 
 def _hint(error: click.BadParameter) -> str:

@@ -97,6 +97,14 @@ class Command(click.Command):
         super().__init__(name, **settings)  # type: ignore[arg-type]  # passed on as click gives them
         self.examples = examples
 
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the options; click's parser names no command in some of its errors."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.UsageError as error:
+            error.ctx = error.ctx or ctx
+            raise
+
     def get_help(self, ctx: click.Context) -> str:
         """Return purpose, usage, examples, own options and shared options, in this order."""
         options = [param for param in self.get_params(ctx) if isinstance(param, click.Option)]

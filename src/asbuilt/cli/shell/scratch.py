@@ -22,7 +22,8 @@ from asbuilt.agents.attempts import FolderAttempts
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.ui.messages import IN_SCRATCH
 from asbuilt.cli.ui.symbols import ASCII
-from asbuilt.errors import GitFailed, NotFound
+from asbuilt.errors import GitFailed
+from asbuilt.git.command import git_missing
 
 _GONE_WITHIN_S: Final = 15.0
 _PASSED: Final = "ASBUILT_ORGANISATION_FILE"
@@ -133,11 +134,7 @@ class Scratch:
                 text=True,
             )
         except FileNotFoundError as error:
-            raise NotFound(
-                "there is no git on PATH",
-                why="asbuilt works in git repositories, and makes a temporary one here.",
-                next_step="Install git 2.38 or newer; `asbuilt doctor` looks for it.",
-            ) from error
+            raise git_missing() from error
         except subprocess.CalledProcessError as error:
             raise GitFailed(
                 f"git {arguments[0]}: {error.stderr.strip()}",

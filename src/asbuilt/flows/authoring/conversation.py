@@ -37,7 +37,7 @@ from asbuilt.lifecycle.authoring.facts import AuthoringFacts, DraftFacts, Handed
 from asbuilt.lifecycle.authoring.modes import EFFORTS
 from asbuilt.lifecycle.authoring.questions import asking
 from asbuilt.lifecycle.authoring.session import PLANS, state_of
-from asbuilt.lifecycle.authoring.stage_machine import progress, shown_parts
+from asbuilt.lifecycle.authoring.stage_machine import APPROVAL, is_finished, progress, shown_parts
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.turns import Turn, Yours
 from asbuilt.lifecycle.authoring.validators.promises import is_promised, promise_tag, without_promises
@@ -96,7 +96,7 @@ class Conversing:
 
     @property
     def place(self) -> str:
-        """Progress, as `[3/8] alternatives`; empty before the run has started."""
+        """Progress, as `[3/8] alternatives` or `approval`; empty before the run has started."""
         with self._store.read() as session:
             facts = self._facts(session)
         return progress(self._staging(facts).session) if facts.started else ""
@@ -106,7 +106,8 @@ class Conversing:
         """The options and the position of the session, as plain values."""
         with self._store.read() as session:
             facts = self._facts(session)
-        return state_of(self._staging(facts).session if facts.started else Staging.begun(self._record))
+        authored = self._staging(facts).session if facts.started else Staging.begun(self._record)
+        return state_of(authored) | ({"phase": APPROVAL} if is_finished(authored) else {})
 
     def submission(self, reply: str, file: str) -> str | None:
         """Return what a turn submits: its message, or an interview's file once the message promises it."""

@@ -28,6 +28,7 @@ from asbuilt.ledger import tasks
 from asbuilt.lifecycle.memory import ranked
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.tasks.decide import FINISHED, TaskRunFacts
+from asbuilt.lifecycle.tasks.numbering import ROADMAP
 from asbuilt.lifecycle.tasks.prompt import RECALLED, prompt
 from asbuilt.lifecycle.tasks.results import (
     Finished,
@@ -87,7 +88,7 @@ def _attempt(context: Context, working: Working, facts: TaskRunFacts, move: move
         role="plan",
         phase=move.phase,
         title=f"task {order.number}",
-        ask=prompt(order, task, session_of(run), memories),
+        ask=prompt(order, task, session_of(run), memories, has_roadmap=(workspace.path / ROADMAP).is_file()),
     )
     brief = replace(brief, overall_s=min(order.timeout_s, brief.overall_s))
     working.converse(record, facts, move, [brief])

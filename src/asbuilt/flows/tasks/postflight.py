@@ -124,7 +124,7 @@ def rendered(session: Session, org: str, repo: str, found: Found) -> Pair:
             next_step="`asbuilt task import` imports them into the ledger; or undo them in the file.",
         )
     head = tasks.head(session, org, repo)
-    return render(found.pair, known, next_number=head.next_number, seq=head.seq)
+    return render(found.pair, known, next_number=head.next_number, seq=head.seq, place=found.todo)
 
 
 def write_here(store: Transactions, org: str, repo: str, checkout: Path) -> list[str]:

@@ -87,6 +87,8 @@ class RunView(NamedTuple):
     """What each of the phases waits for that are worked on side by side."""
     already_failing: str = ""
     """Description of test failures before any work; empty if there were none."""
+    to_land: int = 0
+    """Number of phases whose proven work has not landed, of this run and earlier ones."""
 
     @property
     def failures(self) -> tuple[Failure, ...]:
@@ -196,6 +198,7 @@ def _run_view(session: Session, blobs: Blobs, run: Run, facts: Facts) -> RunView
         blobs,
         tuple(lanes_wait_for(facts, session.now)),
         facts.baseline_shown if isinstance(facts, ProvingFacts) and facts.baseline == "FAIL" else "",
+        len({work.phase for work in facts.pending}) if isinstance(facts, DeliveryFacts) else 0,
     )
 
 

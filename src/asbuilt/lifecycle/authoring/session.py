@@ -102,7 +102,7 @@ def state_of(session: Session) -> dict[str, Any]:
     return {
         "active": True,
         "phase": str(session.stage),
-        "phase_index": session.index,
+        "phase_index": min(session.index, max(len(session.options.stages) - 1, 0)),
         **{name: list(value) if isinstance(value, tuple) else value for name, value in chosen.items()},
         "started_at": session.started_at,
         "prompt": session.prompt,

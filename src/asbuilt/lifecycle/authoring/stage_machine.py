@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.flaws import Flaw
 
 NO_PROMISE: Final = "no promise"
+APPROVAL: Final = "approval"
+"""Position of a session without a stage left."""
 _NO_AUTHOR = Who("", "")
 
 
@@ -127,8 +129,15 @@ def next_move(session: Session, around: Surroundings) -> Ask | Finish:
     return _ask(session, around)
 
 
+def is_finished(session: Session) -> bool:
+    """Return whether no stage is left, so that the plan waits for approval."""
+    return _is_complete(session) or 0 < session.options.max_phases <= session.index
+
+
 def progress(session: Session) -> str:
-    """Return the position of a session: `[5/8] critique`."""
+    """Return the position of a session: `[5/8] critique`, or `approval` after the last stage."""
+    if is_finished(session):
+        return APPROVAL
     total = max(len(session.options.stages), session.index + 1)
     return f"[{session.index + 1}/{total}] {session.stage}"
 

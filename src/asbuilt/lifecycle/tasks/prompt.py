@@ -63,7 +63,7 @@ def order_for(task: Task, operation: str, files: Iterable[str], **flags: Any) ->
     )
 
 
-def context(order: TaskOrder, task: Task, session: str) -> dict[str, Any]:
+def context(order: TaskOrder, task: Task, session: str, *, has_roadmap: bool) -> dict[str, Any]:
     """Return the planner's context as one object."""
     return {
         "session_id": session,
@@ -82,15 +82,17 @@ def context(order: TaskOrder, task: Task, session: str) -> dict[str, Any]:
         "roadmap_flag": order.roadmap,
         "research_path": order.research_path,
         "prior_plan_path": order.prior_plan_path,
-        "roadmap_path": numbering.ROADMAP,
+        "roadmap_path": numbering.ROADMAP if has_roadmap else None,
         "artifact_path": order.path,
         "result": "the record between <result> and </result> of your last message",
     }
 
 
-def prompt(order: TaskOrder, task: Task, session: str, memories: Iterable[str]) -> str:
+def prompt(order: TaskOrder, task: Task, session: str, memories: Iterable[str], *, has_roadmap: bool) -> str:
     """Build the prompt: context, format, memory if there is any, then the instructions."""
-    context_json = json.dumps(context(order, task, session), indent=2, ensure_ascii=False)
+    context_json = json.dumps(
+        context(order, task, session, has_roadmap=has_roadmap), indent=2, ensure_ascii=False
+    )
     text = value_or(order.template, PLAN_FORMAT) if order.operation == PLAN else REPORT_FORMAT
     # A memory must not close its own block.
     remembered = [f"- {' '.join(lesson.split()).replace('<', '‹')}" for lesson in memories]

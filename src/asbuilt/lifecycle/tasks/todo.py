@@ -33,6 +33,8 @@ _BULLET: Final = re.compile(r"\s*(?:[-*+]|[0-9]+[.)])\s+")
 _MARK: Final = re.compile(r"\[([A-Z][A-Z _]*)\]")
 _FENCE: Final = re.compile(r"\s{0,3}(`{3,}|~{3,})")
 _LEVEL: Final = 3
+_TITLE: Final = 20
+"""Most words of a title."""
 _ORDER: Final = "task order"
 _TASKS: Final = "tasks"
 _BLANK: Final = "# TODO\n\n## Task Order\n\n## Tasks\n"
@@ -53,6 +55,8 @@ class Todo(Struct):
     """A parsed `TODO.md`."""
 
     lines: list[str]
+    folder: str
+    """The folder that links are relative to: `specs/`, or `/` for the root."""
     entries: dict[int, Entry] = field(default_factory=dict)
     order: dict[int, tuple[int, Status]] = field(default_factory=dict)
     """For each task in the Task Order section: its line and its mark."""
@@ -71,10 +75,10 @@ class Todo(Struct):
         return entry.links[kind][2] if entry and kind in entry.links else []
 
 
-def read_todo(data: bytes | None) -> Todo:
+def read_todo(data: bytes | None, place: str = PLACES[0]) -> Todo:
     """Parse a `TODO.md`; None: the file does not exist."""
     text = _BLANK if data is None else data.decode("utf-8", "surrogateescape")
-    todo = Todo(text.split("\n"))
+    todo = Todo(text.split("\n"), folder=f"{place.rpartition('/')[0]}/")
     section, entry = "", None
     for at, line in _outside_code(todo.lines):
         heading = _HEADING.match(line)
@@ -87,9 +91,9 @@ def read_todo(data: bytes | None) -> Todo:
     return todo
 
 
-def put_todo(data: bytes | None, tasks: Mapping[int, Task]) -> bytes:
-    """Write tasks into a `TODO.md`; without a difference, return the same bytes."""
-    todo = read_todo(data)
+def put_todo(data: bytes | None, tasks: Mapping[int, Task], place: str = PLACES[0]) -> bytes:
+    """Write tasks into the `TODO.md` at `place`; without a difference, return the same bytes."""
+    todo = read_todo(data, place)
     end = "\r" if any(line.endswith("\r") for line in todo.lines) else ""
     edits: list[tuple[int, int, list[str]]] = []
     for number, task in tasks.items():
@@ -184,12 +188,13 @@ def _mended(todo: Todo, entry: Entry, task: Task, end: str) -> list[tuple[int, i
         paths = [_rooted(file.path) for file in task.of_type(kind)]
         start, stop, there = entry.links.get(kind, (behind, behind, []))
         if paths != there:
-            edits.append((start, stop, [_link(task, kind) + end] if paths else []))
+            edits.append((start, stop, [_link(todo, task, kind) + end] if paths else []))
     return edits
 
 
-def _link(task: Task, kind: str) -> str:
-    shown = ", ".join(f"[{file.path.rpartition('/')[2]}]({file.path})" for file in task.of_type(kind))
+def _link(todo: Todo, task: Task, kind: str) -> str:
+    paths = [file.path.removeprefix(todo.folder) for file in task.of_type(kind)]
+    shown = ", ".join(f"[{path.rpartition('/')[2]}]({path})" for path in paths)
     return f"- **{LINKS[kind]}**: {shown}"
 
 
@@ -199,7 +204,10 @@ def _remarked(line: str, status: Status) -> str:
 
 
 def _title(task: Task) -> str:
-    words = task.slug.replace("_", " ").strip()
+    """Return the first words of the description that the slug is made of, or else the slug's words."""
+    written = re.sub(r"[\[\]]", "", task.description).split()[:_TITLE]
+    heads = (" ".join(written[:count]).rstrip(".,:;") for count in range(1, len(written) + 1))
+    words = next((head for head in heads if slug_for(head) == task.slug), task.slug.replace("_", " ").strip())
     return words[:1].upper() + words[1:]
 
 
@@ -213,7 +221,7 @@ def _added(todo: Todo, tasks: list[Task], end: str) -> list[tuple[int, int, list
         rows = [f"- **{task.number}** {task.status.mark} {_title(task)}{end}" for task in new]
         above = [] if _BULLET.match(todo.lines[todo.order_end - 1]) else [end]
         edits.append((todo.order_end, todo.order_end, [*above, *rows]))
-    blocks = [line for task in reversed(tasks) for line in _block(task, end)]
+    blocks = [line for task in reversed(tasks) for line in _block(todo, task, end)]
     if todo.tasks_at is None:
         last = len(todo.lines) - (todo.lines[-1] == "")
         edits.append((last, last, [end, f"## Tasks{end}", *blocks]))
@@ -222,8 +230,8 @@ def _added(todo: Todo, tasks: list[Task], end: str) -> list[tuple[int, int, list
     return edits
 
 
-def _block(task: Task, end: str) -> list[str]:
-    links = [_link(task, kind) for kind in LINKS if task.of_type(kind)]
+def _block(todo: Todo, task: Task, end: str) -> list[str]:
+    links = [_link(todo, task, kind) for kind in LINKS if task.of_type(kind)]
     # One paragraph: a line of the description that looks like ours would be parsed as ours.
     words = " ".join(task.description.split())
     lines = [
@@ -254,10 +262,12 @@ class Difference(NamedTuple):
         return f"task {self.number}: {self.what} is {self.view} there, {self.ledger} in the ledger"
 
 
-def render(pair: Pair, tasks: Mapping[int, Task], *, next_number: int, seq: int) -> Pair:
-    """Update both views from the ledger; all other text stays."""
+def render(
+    pair: Pair, tasks: Mapping[int, Task], *, next_number: int, seq: int, place: str = PLACES[0]
+) -> Pair:
+    """Update both views from the ledger; all other text stays. `place` is the path of `TODO.md`."""
     state = put_state(pair.state, tasks, next_number=next_number, seq=seq)
-    return Pair(state, put_todo(pair.todo, tasks))
+    return Pair(state, put_todo(pair.todo, tasks, place))
 
 
 def agree(pair: Pair) -> list[str]:

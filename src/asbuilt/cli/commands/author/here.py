@@ -22,6 +22,7 @@ from asbuilt.errors import DONE, GateStopped, NotFound
 from asbuilt.flows.authoring.perform import sketch_file
 from asbuilt.flows.requests import stop
 from asbuilt.journal import approvals
+from asbuilt.lifecycle.authoring.stage_machine import APPROVAL
 from asbuilt.lifecycle.authoring.turns import Over, Persons, Theirs, Yours
 from asbuilt.policy.plan_mode.state import HoldUnreadable
 from asbuilt.session.authoring import NEXT, WORK, Bound, BoundUnreadable, bind, bound_in, put_aside
@@ -129,6 +130,9 @@ def show(door: Door) -> int:
         "plan_so_far": str(sketch) if sketch.exists() else None,
     }
     if door.emitted(_SCHEMA, {**authoring.state, **details}):
+        return DONE
+    if place == APPROVAL and asked:
+        answer(door, f"{options.slug}   ", f"The draft waits for your approval: asbuilt approve {asked[0]}")
         return DONE
     answer(door, f"{options.slug}   ", place)
     if asked:

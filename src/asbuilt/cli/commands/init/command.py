@@ -36,7 +36,7 @@ from asbuilt.cli.shell.options import Door, subcommand, with_options
 from asbuilt.cli.ui.messages import answer, headline, next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted, listed
-from asbuilt.errors import DONE, GitFailed, NotFound, SettingsNotWritten, UsageWrong
+from asbuilt.errors import DONE, GitFailed, SettingsNotWritten, UsageWrong
 from asbuilt.flows.checks.project import project_of
 from asbuilt.flows.checks.prove import tree_of
 from asbuilt.git.repository import open_repository, resolve
@@ -91,7 +91,7 @@ def _ways(root: Path) -> tuple[str, ...]:
         repository = open_repository(root)
         commit = resolve(repository, "HEAD")
         found = ways(project_of(repository, tree_of(repository, commit))) if commit else ()
-    except (GitFailed, NotFound):
+    except GitFailed:
         return ()
     return tuple(way.shown for way in found)
 

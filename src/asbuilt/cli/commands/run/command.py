@@ -24,6 +24,7 @@ from asbuilt.cli.runs import outcome
 from asbuilt.cli.runs.agent_choice import chosen_before
 from asbuilt.cli.runs.costs import expected
 from asbuilt.cli.runs.drafts import difference
+from asbuilt.cli.runs.next_step import has_agent
 from asbuilt.cli.runs.terms import announce, terms_of, with_team
 from asbuilt.cli.runs.test_command import is_settled, need_setup, settle
 from asbuilt.cli.shell.options import Door, script_option, subcommand, with_options
@@ -337,7 +338,9 @@ def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
     saved = is_open and door.is_attended and settle(door, desk).chosen is not None
     desk = desk_for(door) if saved else desk
     checkout = repository.root if repository else door.start
-    options = options_for(desk.settings, door.environ, opened, checkout, wish, timed)
+    # The times of a schedule need no agent.
+    has_team = timed.every is None or bool(wish.agent) or has_agent(desk.settings, door.environ)
+    options = options_for(desk.settings, door.environ, opened, checkout, wish, timed) if has_team else None
     now = written(now_in(None))
     events = (
         wiring.plan_events(desk.settings, door.environ, repository, opened.at.shown) if repository else []
@@ -346,7 +349,11 @@ def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
     wanted = _wanted(opened.plan, wish, done)
     refuse_too_early(opened.at.slug, wanted, done)
     phases = [{"id": phase.id, "title": phase.title} for phase in wanted]
-    rehearsal = {"phases": phases, "options": plain_options(options), "schedule": timed.plain(now)}
+    rehearsal = {
+        "phases": phases,
+        "options": options and plain_options(options),
+        "schedule": timed.plain(now),
+    }
     if door.emitted("asbuilt.rehearsal/1", rehearsal):
         return DONE
     screen = door.screen
@@ -354,11 +361,13 @@ def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
     for phase in wanted:
         screen.answer(printable(f"{screen.out.symbols.not_started} {phase.id:<4}{phase.title}"))
         screen.answer_all(() if wish.auto or wish.finish else _promised(phase, screen.out))
-    suites = chosen(options)
-    tests = ", ".join(suite.shown for suite in suites or ()) or "none; only the plan's checks run"
-    unset = f"not set; `{SETTLE}` tries what it finds and saves it"
-    answer(door, "Tests    ", unset if suites is None else tests)
-    terms = terms_of(options, expected(door, len(wanted), options.depth or "normal"))
+    terms = [("Agents", "none installed; asbuilt doctor agents lists them")]
+    if options is not None:
+        suites = chosen(options)
+        tests = ", ".join(suite.shown for suite in suites or ()) or "none; only the plan's checks run"
+        unset = f"not set; `{SETTLE}` tries what it finds and saves it"
+        expects = expected(door, len(wanted), options.depth or "normal")
+        terms = [("Tests", unset if suites is None else tests), *terms_of(options, expects)]
     for lead, words in [*terms, *timed.rows(now)]:
         answer(door, f"{lead:<9}", words)
     if not saved:

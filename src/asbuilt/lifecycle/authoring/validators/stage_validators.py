@@ -146,7 +146,8 @@ def _items(own: Sequence[Passage], demands: Demands, announcing: Collection[str]
     if count < floor:
         found = f"{_count(count, 'numbered item')} with words of your own"
         example = "1. Importers flood /v1 and carts time out."
-        yield Flaw("numbered items", found, f"at least {floor}", example)
+        needed = f"at least {floor}, each with {_ITEM} or more meaningful words, none reworded from another"
+        yield Flaw("numbered items", found, needed, example)
 
 
 def _understanding(own: Sequence[Passage], demands: Demands) -> Iterator[Flaw]:

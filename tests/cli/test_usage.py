@@ -1,0 +1,38 @@
+"""A wrong option names the help of its own command, and a rehearsed schedule needs no agent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.cli.plans import RATE_LIMIT, put
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+
+@pytest.mark.parametrize("option", ["--every", "--agent"])
+def test_an_option_without_its_argument_names_the_help_of_its_command(
+    asbuilt: Callable[..., str], option: str
+) -> None:
+    shown = " ".join(asbuilt("run", "rate-limit", option).split())
+    assert f"asbuilt run: option '{option}' requires an argument" in shown
+    assert "Next: asbuilt run -h" in shown
+
+
+def test_only_a_close_name_is_suggested(asbuilt: Callable[..., str]) -> None:
+    assert "Did you mean" not in asbuilt("run", "rate-limit", "--bogus")
+    assert "Did you mean --finish?" in asbuilt("run", "rate-limit", "--finsh")
+    assert "Did you mean status?" in asbuilt("statsu")
+
+
+def test_a_rehearsed_schedule_shows_its_times_without_an_agent(
+    asbuilt: Callable[..., str], shop: Path
+) -> None:
+    put(shop, rate_limit=RATE_LIMIT)
+    shown = asbuilt("run", "rate-limit", "--every", "4h", "--dry-run")
+    assert shown.startswith("exit 0")
+    assert "Agents   none installed; asbuilt doctor agents lists them" in shown
+    assert "one phase, every 4 hours" in shown
