@@ -45,6 +45,7 @@ ELSEWHERE = {
         "cli/runs/test_grants.py"
     ),
     "land.py nothing of {} has landed here": "journeys/test_pausing.py",
+    "land.py all work of {} is reverted already": "journeys/test_landing_again.py",
     "plan/bundles.py the bundle cannot be imported: its progress document is called {}": _CARRY,
     "plan/bundles.py {} holds nothing": _CARRY,
     "plan/bundles.py {} exists already, with different text": _CARRY,

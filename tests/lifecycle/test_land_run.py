@@ -69,7 +69,7 @@ def test_an_undo_lands_reverts_and_ends_undone() -> None:
 @pytest.mark.parametrize(
     ("options", "data", "reason"),
     [
-        ({"kind": "land"}, {}, "nothing to land: the target has all proven commits"),
+        ({"kind": "land"}, {"done": ["1"]}, "nothing to land: the target has all proven commits"),
         ({"kind": "undo"}, {"of": "r1"}, "nothing to undo: no proven work of run r1 is left"),
         ({"mode": "finish"}, {"done": ["1"]}, "the plan is already complete: every phase is done"),
         ({"phase": "1"}, {"done": ["1"], "phases": {"1": [], "2": []}}, "phase 1 is already done"),
@@ -81,6 +81,12 @@ def test_a_run_with_nothing_to_do_ends_before_it_makes_anything(
     assert next_move(fold(RUN, read_options(options), happened([started(**data)])), NOW) == End(
         "done", reason
     )
+
+
+def test_a_landing_without_any_proven_phase_names_the_run() -> None:
+    facts = fold(RUN, RunOptions(kind="land", slug="greet"), happened([started()]))
+    nothing = "nothing to land: no phase is proven"
+    assert next_move(facts, NOW) == End("stopped", nothing, "`asbuilt run greet`")
 
 
 @pytest.mark.parametrize("unlanded", [[], [WORK]])

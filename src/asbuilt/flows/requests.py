@@ -255,6 +255,11 @@ def answer(  # noqa: PLR0913 - an answer has these parts
         if counts:
             if asked.kind == "plan" and reply == "yes":
                 drafts.approve(session, address, number, actor=asker.actor)
+            elif asked.kind == "sign-off" and reply == "no":
+                # The attempt that replaces the change has to know it.
+                text = f"the user declined to {asked.question}" + (f": {note}" if note else "")
+                noted = PlanNoted(note=text, by=asker.actor)
+                append(session, address, noted, key=f"{asked.key}/declined", actor=asker.actor)
             runs.wake(session, org, repo, asked.run)
     return counts, found or asked
 

@@ -196,11 +196,9 @@ def _ground(record: Record, repository: Repository, target: str) -> Ground:
 
 
 def _undo(record: Record, ground: Ground, of: str | None) -> dict[str, Any]:
-    """Return what an undo reverts: what a run landed, and what it proved without landing."""
-    drops = [work for work in ground.unlanded if work.run == of]
-    above = ground.unlanded[-1:] if not drops else ground.unlanded[ground.unlanded.index(drops[0]) :]
-    newer = next((work for work in above if work.run != of), None)
-    if newer is not None:
+    """Return what an undo reverts: what a run landed, and everything that is proven and not landed."""
+    newer = ground.unlanded[-1] if ground.unlanded else None
+    if newer is not None and newer.run != of:
         with record.store.read() as session:
             found = runs.find(session, record.run.org, record.run.repo, newer.run)
         name = f"{record.run.options.slug}.{found.number if found else '?'}"
@@ -210,4 +208,4 @@ def _undo(record: Record, ground: Ground, of: str | None) -> dict[str, Any]:
             next_step=f"Land it (asbuilt land {record.run.options.slug}), or undo {name} first.",
         )
     there = [landed for landed in ground.there if landed.run == of]
-    return {"undoes": [*ground.standing.landed_by(of or ""), *there], "drops": drops}
+    return {"undoes": [*ground.standing.landed_by(of or ""), *there], "drops": ground.unlanded}

@@ -27,7 +27,9 @@ def next_move(facts: LandingFacts, now: str) -> Move:
     if first is not None:
         return first
     if not facts.works and not facts.unlanded:
-        return End("done", "nothing to land: the target has all proven commits")
+        if facts.done:
+            return End("done", "nothing to land: the target has all proven commits")
+        return End("stopped", "nothing to land: no phase is proven", f"`asbuilt run {facts.slug}`")
     # The user who asks for a landing is there to answer.
     move = prepare(facts) or promised(facts, is_attended=True) or deliver(facts, now)
     return within_caps(facts, move, now)

@@ -25,7 +25,7 @@ class UndoFacts(DeliveryFacts):
     of: str | None = None
     undoes: tuple[Landed, ...] = ()
     drops: tuple[Work, ...] = ()
-    """Work that the run proved and did not land."""
+    """All work of the plan that is proven and not landed."""
     outcome: str = ""
     """What was done instead, if no landed commit was reverted."""
 
@@ -49,7 +49,8 @@ def next_move(facts: UndoFacts, now: str) -> Move:
         return End("failed", "work that landed by a pull request is reverted by another one, at the forge")
     if not facts.undoes and not facts.drops:
         return End("done", f"nothing to undo: no proven work of run {facts.of} is left")
-    return prepare(facts) or _reverting(facts)
+    # Work that has not landed is dropped without a proof.
+    return (prepare(facts) if facts.undoes else None) or _reverting(facts)
 
 
 def _reverting(facts: UndoFacts) -> Move:

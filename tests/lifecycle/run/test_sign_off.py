@@ -16,8 +16,10 @@ ASK = moves.Ask(FIRST, "sign-off", "sign off a?", "1")
 ASK_OTHER = moves.Ask(OTHER, "sign-off", "sign off b?", "1")
 NO = moves.End(
     "stopped",
-    "you did not sign off a change of phase 1: nothing landed; the plan's branch has the proven commits.",
-    "asbuilt land --undo drops it; then run the phase again",
+    "you did not sign off a change of phase 1: nothing landed; an undo drops the proven commits, "
+    "and the next attempt gets your reason",
+    "`asbuilt land greet --undo`",
+    "decide again: `asbuilt land greet`",
 )
 
 
@@ -48,7 +50,7 @@ def proven(
     if landing:
         told.append(("landing.intended", {"old": "o", "new": "n"}))
     entries = happened((name, {"run": RUN, **data}) for name, data in told)
-    return next_move(fold(RUN, read_options({"kind": kind, **options}), entries), NOW)
+    return next_move(fold(RUN, read_options({"kind": kind, "slug": "greet", **options}), entries), NOW)
 
 
 @pytest.mark.parametrize("options", [{"kind": "land"}, {"kind": "run", "auto": True, "mode": "finish"}])

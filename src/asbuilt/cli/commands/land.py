@@ -8,16 +8,16 @@ import click
 from msgspec import UNSET, structs
 
 from asbuilt.cli.commands.run.follow import ask_for
+from asbuilt.cli.commands.run.resume import agreed
 from asbuilt.cli.shell.addresses import never_ran
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.plan_context import complete_plan
 from asbuilt.cli.shell.run_context import Site, site_of
 from asbuilt.cli.ui.messages import next_command
-from asbuilt.errors import DONE, GateStopped, NotFound
+from asbuilt.errors import DONE, GATE_STOPPED, GateStopped, NotFound
 from asbuilt.journal import runs
-from asbuilt.journal.queries.overview import events_of
 from asbuilt.journal.turns import landing_line
-from asbuilt.lifecycle.status.standing import fold_plan
+from asbuilt.settings.running import renewed
 
 if TYPE_CHECKING:
     from asbuilt.journal.ids import Address
@@ -39,7 +39,7 @@ def command(door: Door, plan: str, *, undo: bool, front: bool) -> int:
 
 
 def land(door: Door, plan: str, *, undo: bool = False, front: bool = False) -> int:
-    """Land what a plan's runs have proven, or revert what the last run landed."""
+    """Land what a plan's runs have proven, or revert what the last run landed, with the settings of now."""
     site = site_of(door, plan)
     address = site.address(plan)
     with site.journal.store.read() as session:
@@ -49,8 +49,11 @@ def land(door: Door, plan: str, *, undo: bool = False, front: bool = False) -> i
     last = listed[0]
     if front and not last.is_over and _to_front(door, site, last):
         return DONE
+    options, changes = renewed(last.options, site.desk.settings)
+    if not agreed(door, changes):
+        return GATE_STOPPED
     options = structs.replace(
-        last.options,
+        options,
         kind="undo" if undo else "land",
         auto=True,
         hold=False,
@@ -79,9 +82,14 @@ def _to_front(door: Door, site: Site, run: Run) -> bool:
 
 def _newest(site: Site, address: Address, plan: str, *, by_pull: bool) -> str:
     """Return the newest run that was not undone. Raise if it landed by a pull request."""
-    with site.journal.store.read() as session:
-        standing = fold_plan(events_of(session, site.journal.blobs, address))
+    standing = site.standing(address)
     newest = standing.newest
+    if newest is None and standing.undone:
+        raise NotFound(
+            f"all work of {plan} is reverted already",
+            why="Nothing that it has landed or proven is left to revert.",
+            next_step=f"`asbuilt run {plan}`",
+        )
     if newest is None:
         raise NotFound(
             f"nothing of {plan} has landed here",

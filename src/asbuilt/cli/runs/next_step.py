@@ -117,7 +117,7 @@ def after(view: RunView, failures: Sequence[Failure] = ()) -> Next:
             return Next(f"asbuilt land {slug}", other=f"read the report: `asbuilt report {slug}`")
         case "failed" if command := helping(failures):
             return Next(command, also=again)
-        case "failed" if view.waits_for.next_step:
+        case "failed" | "stopped" if view.waits_for.next_step:
             return Next("", advice=view.waits_for.next_step, other=view.waits_for.other)
         case "failed" | "stopped":
             return Next(again, other=log)

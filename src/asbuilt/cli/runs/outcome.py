@@ -79,7 +79,7 @@ def _sentence(view: RunView) -> str:
             return f"{view.name} ended: {why or 'nothing was left to do'}."
         case "stopped":
             before = "" if view.run.options.plans else f" {of_all} proven. All work is kept."
-            return f"{view.name} stopped{by_whom(why.rstrip('.'))}.{before}"
+            return f"{view.name} stopped{by_whom(why)}.{before}"
         case _:
             return f"{view.name} failed: {why}"
 

@@ -22,9 +22,10 @@ from asbuilt.git.repository import Repository, open_repository
 from asbuilt.journal import runs
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.queries.overview import RunView, run_view
+from asbuilt.journal.queries.overview import RunView, events_of, run_view
 from asbuilt.journal.runs import Run
 from asbuilt.library.finding import find
+from asbuilt.lifecycle.status.standing import Standing, fold_plan
 
 Found = TypeVar("Found")
 
@@ -65,6 +66,11 @@ class Site(NamedTuple):
         if not listed:
             raise never_ran(name)
         return listed[0]
+
+    def standing(self, address: Address) -> Standing:
+        """Return what of a plan is proven, landed and reverted."""
+        with self.journal.store.read() as session:
+            return fold_plan(events_of(session, self.journal.blobs, address))
 
     def open_runs(self) -> list[Run]:
         """Return the runs that are not over."""

@@ -30,4 +30,4 @@ ASKED_FOR: Final = "asked for"
 
 def by_whom(reason: str) -> str:
     """Return the end of a sentence about a stop or a pause: its reason, or the user."""
-    return " by the user" if reason == ASKED_FOR else f": {reason}"
+    return " by the user" if reason == ASKED_FOR else f": {reason.rstrip('.')}"

@@ -60,18 +60,22 @@ def set_up(record: Record, repository: Repository, proving: Proving, tree: str) 
 
 
 def run_baseline(record: Record, proving: Proving, facts: ProvingFacts) -> None:
-    """Run the suites on the base; a landing or an undo reuses the baseline of the run that proved it."""
+    """Run the suites on the base; a landing or an undo reuses the baseline of the run that proved it.
+
+    If its suites are others than those of the proof, there is no baseline: every failure counts.
+    """
     suites = record.suites()
     if not suites:
         why = "No tests found; only the plan's checks will run. When the plan adds tests, set checks.tests"
         record.prepare(BaselineDone(outcome="PASS", why=why), "baseline")
         return
-    if isinstance(facts, VerificationFacts):
-        # The base itself is verified: no failure there is an old one.
+    proofs = _proofs_of(facts)
+    if isinstance(facts, VerificationFacts) or any(record.suites(run) != suites for run in proofs):
+        # The work itself is verified: no failure there is an old one.
         record.prepare(BaselineDone(outcome="PASS", why="every failure counts"), "baseline")
         return
-    if isinstance(facts, LandingFacts | UndoFacts):
-        proven_by = facts.of if isinstance(facts, UndoFacts) else facts.unlanded[-1].run
+    if proofs:
+        proven_by = proofs[-1]
         known = record.prepared(BaselineDone, "baseline", run=proven_by)
         event = BaselineDone(
             outcome="FAIL" if known.failed else "PASS",
@@ -108,6 +112,13 @@ def run_baseline(record: Record, proving: Proving, facts: ProvingFacts) -> None:
         ),
         "baseline",
     )
+
+
+def _proofs_of(facts: ProvingFacts) -> list[str]:
+    """Return the runs that proved what a landing moves or an undo reverts."""
+    if isinstance(facts, UndoFacts):
+        return [facts.of] if facts.of else []
+    return [work.run for work in facts.unlanded] if isinstance(facts, LandingFacts) else []
 
 
 def _of_base(shown: Evidence, counted: Counts | None) -> Outcome:

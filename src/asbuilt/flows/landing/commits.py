@@ -174,11 +174,7 @@ class Outcomes:
             return keep if tip(self._repository, keep) == last else ""
         if tip(self._repository, keep) is None:
             locks.set_ref(self._repository, keep, new=last, old=None)
-        below = facts.unlanded[: -len(facts.drops)]
-        if below:
-            locks.set_ref(self._repository, branch, new=below[-1].commit, old=last)
-        else:
-            locks.drop_ref(self._repository, branch, old=last)
+        locks.drop_ref(self._repository, branch, old=last)
         return keep
 
     def _gaps(self, facts: DeliveryFacts) -> list[str]:

@@ -156,13 +156,9 @@ class Picks(Struct, frozen=True):
     def _red(self, candidate: candidates.Candidate, failures: list[str]) -> Refusal:
         branch, slug = self.record.run.options.branch, self.record.run.options.slug
         reasons = "; ".join(failures[:_NAMED])
-        onto = tree_of(self.repository, candidate.onto)
-        if _failing_tests(self.proving, onto):
-            return Refusal(
-                f"Not landed: {branch} itself fails its tests at {candidate.onto[:10]}.",
-                f"On a red target nothing could be proven: {reasons}. Nothing moved.",
-                f"Fix {branch}, then land again: asbuilt land {slug}",
-            )
+        if _failing_tests(self.proving, tree_of(self.repository, candidate.onto)):
+            again = f"then land again: asbuilt land {slug}"
+            return _red_target(branch, candidate, failures, f"Not landed: {branch}", again)
         return Refusal(
             f"Not landed: on {branch} at {candidate.onto[:10]} it is not proven: {failures[0]}",
             f"{branch} has moved since, and the two do not work together; it failed twice: {reasons}. "
@@ -227,7 +223,10 @@ class Reverts(Struct, frozen=True):
         failures = _failing_tests(self.proving, tree_of(self.repository, candidate.tip))
         if not failures:
             return None
-        slug = self.record.run.options.slug
+        branch, slug = self.record.run.options.branch, self.record.run.options.slug
+        if _failing_tests(self.proving, tree_of(self.repository, candidate.onto)):
+            again = f"then undo again: asbuilt land {slug} --undo"
+            return _red_target(branch, candidate, failures, f"Not undone: {branch}", again)
         return Refusal(
             f"Not undone: without it the tests fail: {failures[0]}",
             "Other code needs what would be removed. Nothing moved.",
@@ -254,6 +253,16 @@ def completion(record: Record, facts: DeliveryFacts) -> datetime | None:
         return None
     key = f"{facts.works[-1].phase}/proven" if facts.works else "started"
     return datetime.fromisoformat(record.at(key))
+
+
+def _red_target(
+    branch: str, candidate: candidates.Candidate, failures: list[str], what: str, again: str
+) -> Refusal:
+    return Refusal(
+        f"{what} itself fails its tests at {candidate.onto[:10]}.",
+        f"On a red target nothing could be proven: {'; '.join(failures[:_NAMED])}. Nothing moved.",
+        f"Fix {branch}, {again}",
+    )
 
 
 def _failing_tests(proving: Proving, tree: str) -> list[str]:

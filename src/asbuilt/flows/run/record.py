@@ -160,9 +160,9 @@ class Record(Struct, frozen=True, kw_only=True):
         name, email, at = self.event(RunStarted, "started").author or ("", "", self.run.at)
         return Person(name=name, email=email, at=datetime.fromisoformat(at))
 
-    def suites(self) -> dict[str, Suite]:
-        """Return the suites by the names of their evidence; empty if there are no tests."""
-        suites = suites_of(read_back(self.prepared(TestsResolved, "tests")))
+    def suites(self, run: str | None = None) -> dict[str, Suite]:
+        """Return the suites of this or another run by the names of their evidence; empty without tests."""
+        suites = suites_of(read_back(self.prepared(TestsResolved, "tests", run=run)))
         return dict(zip(names_of(suites), suites, strict=True))
 
     def setup(self) -> Setup:

@@ -19,10 +19,12 @@ def ask_sign_offs(facts: DeliveryFacts) -> moves.Move | None:
             return moves.Ask(key, "sign-off", sign_off.question, sign_off.phase)
     for key, sign_off in keys.items():
         if facts.approvals[key] == "no":
-            kept = "nothing landed; the plan's branch has the proven commits"
-            again = "asbuilt land --undo drops it; then run the phase again"
+            kept = "nothing landed; an undo drops the proven commits, and the next attempt gets your reason"
             return moves.End(
-                "stopped", f"you did not sign off a change of phase {sign_off.phase}: {kept}.", again
+                "stopped",
+                f"you did not sign off a change of phase {sign_off.phase}: {kept}",
+                f"`asbuilt land {facts.slug} --undo`",
+                f"decide again: `asbuilt land {facts.slug}`",
             )
     waits = next((key for key in keys if facts.approvals[key] is None), None)
     return None if waits is None else moves.until_answered(waits)

@@ -94,6 +94,8 @@ def _continued(door: Door, site: Site, run: Run, wish: Continuing) -> int | None
             return None
         if run.options.plans and _is_written(site, run):
             return None
+        if run.options.kind == "land" and not site.standing(run.address).unlanded:
+            return None
         return _again(door, site, view, wish)
     if view.questions and not view.is_paused:
         # The question stays open; a run that waits for its answer takes the settings that changed.
@@ -128,7 +130,7 @@ def _again(door: Door, site: Site, view: RunView, wish: Continuing) -> int:
     """Continue an ended run as a new run from where it stopped."""
     run = view.run
     options, changes = renewed(run.options, site.desk.settings)
-    if not _agreed(door, changes):
+    if not agreed(door, changes):
         return GATE_STOPPED
     if wish.script:
         options = structs.replace(options, script=wish.script)
@@ -148,7 +150,7 @@ def _again(door: Door, site: Site, view: RunView, wish: Continuing) -> int:
 def _wake(door: Door, site: Site, run: Run, wish: Continuing) -> int:
     """Continue a waiting run now. An interrupted run continues once a worker is alive."""
     options, changes = renewed(run.options, site.desk.settings)
-    if not _agreed(door, changes):
+    if not agreed(door, changes):
         return GATE_STOPPED
     if site.has_clone:
         options = need_grants(door, from_here(site, options), needs_values=run.options.fleet is UNSET)
@@ -172,7 +174,7 @@ def _early(door: Door, site: Site, schedule: Schedule, wish: Continuing) -> int:
     return ask_for(door, site, schedule.address, schedule.slug, options, detach=wish.detach)
 
 
-def _agreed(door: Door, changes: Sequence[Change]) -> bool:
+def agreed(door: Door, changes: Sequence[Change]) -> bool:
     """Show settings that changed since the run started. Ask for confirmation if a command changed."""
     for change in changes:
         talk(door, "Settings ", change_words(*change))
