@@ -306,26 +306,6 @@ def test_what_was_stopped_is_kept_and_goes_on_from_its_files(office: Office) -> 
     assert office.git("ls-tree", "--name-only", "asbuilt/greet").splitlines() == ["greet.py", "plans"]
 
 
-def test_the_same_agent_named_again_continues_the_run_and_begins_no_other(office: Office) -> None:
-    slow = SCRIPT.replace('acts = [{ write = "greet.py"', 'acts = [{ sleep = 5 }, { write = "greet.py"')
-    office.script.write_text(slow, encoding="utf-8")
-    office.run("--agent", "scripted", "--detach")
-    until(lambda: "implementing" in office.asbuilt("status", "greet"))
-    os.kill(holder(office.state / "worker.lock") or 0, signal.SIGKILL)
-    assert office.run("--agent", "scripted").splitlines()[:3] == snapshot(
-        ["exit 0", "--- stdout", "greet.1: 1 of 4 phases proven, not landed. [AGE]."]
-    )
-
-
-def test_a_follower_of_a_run_that_is_stopped_does_not_end_with_success(office: Office) -> None:
-    office.script.write_text("[[turn]]\nacts = [{ sleep = 300 }]\n", encoding="utf-8")
-    follower = office.typed("run", "greet", "--script", str(office.script))
-    until(lambda: "implementing" in office.asbuilt("status", "greet"))
-    assert office.asbuilt("stop", "greet").splitlines()[0] == "exit 0"
-    follower.communicate(timeout=60)
-    assert follower.returncode == 5
-
-
 def test_a_phase_that_could_not_land_is_landed_by_going_on_and_no_other_begins(office: Office) -> None:
     mine = office.shop / "greet.py"
     mine.write_text("mine\n", encoding="utf-8")

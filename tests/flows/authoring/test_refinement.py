@@ -171,12 +171,12 @@ def test_what_somebody_wrote_meanwhile_is_not_lost(desk: Desk) -> None:
     assert desk.file.read_text() == theirs
 
 
-def test_the_journal_says_which_phases_are_done_and_marks_only_where_it_does_not_know(desk: Desk) -> None:
+def test_the_file_decides_about_marks_and_the_journal_about_proofs(desk: Desk) -> None:
     plan = read(PLAN.encode())
     assert desk.refinements.done(plan) == {"1"}
     desk.write(PhaseMarked(phase="1", status="pending", by="hand"))
     desk.write(PhaseProven(phase="3", commit="c0ffee1"), run="r1")
-    assert desk.refinements.done(plan) == {"3"}
+    assert desk.refinements.done(plan) == {"1", "3"}
 
 
 def test_a_no_leaves_the_file_as_it_is_and_is_told_with_its_reason(desk: Desk) -> None:

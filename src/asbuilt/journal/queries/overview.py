@@ -384,13 +384,9 @@ def failures_of(blobs: Blobs, step: FailedStep) -> tuple[Failure, ...]:
         # Only the event's text is known: an older journal, or a change that was refused before any command
         # ran.
         return ()
+    folder = step.folder or (checkout_of("") if step.what == "setup" else "")
     failure = Failure(
-        step.what,
-        step.command,
-        step.folder or (checkout_of("") if step.what == "setup" else ""),
-        step.exit_code,
-        timed_out=step.timed_out,
-        duration_s=step.duration_s,
+        step.what, step.command, folder, step.exit_code, timed_out=step.timed_out, duration_s=step.duration_s
     )
     return (explained(failure, _blob(blobs, step.output), agent=step.agent),)
 
