@@ -139,8 +139,8 @@ Failed 21:01: the tests could not be run on the base.
   | sh: 1: exec: mvn: not found
   cause     The sandbox has no program mvn that can be started.
 --- stderr
-Next: asbuilt config set checks.tests "<command>" with your own command, for
-      example npm test, then asbuilt run shop
+Next: asbuilt config set checks.tests "<command>" && asbuilt run shop
+      # with your own command, for example npm test
 """)
 
 
@@ -191,7 +191,7 @@ Failed 21:03: phase 1 is not proven after 2 fixes: make e2e: INDETERMINATE
   result    ended after 45m, its time limit
   | starting server
 --- stderr
-Next: asbuilt config set checks.minutes 90, then asbuilt run shop
+Next: asbuilt config set checks.minutes 90 && asbuilt run shop
 """)
 
 
@@ -230,7 +230,7 @@ Failed 21:02: phase 1: the agent crashed 3 times
   cause     The sandbox of the agent has no program /usr/bin/claude that can be \n\
             started.
 --- stderr
-Next: asbuilt doctor agents claude, then asbuilt run shop
+Next: asbuilt doctor agents claude && asbuilt run shop
 """)
 
 
@@ -339,8 +339,8 @@ Failed 21:01: the setup failed, so nothing could be proven: `make deps`: exit 2
   where     a clean checkout
   | E: could not install
 --- stderr
-Next: asbuilt config set checks.setup "<command>" with your own command, for
-      example npm ci, then asbuilt run shop
+Next: asbuilt config set checks.setup "<command>" && asbuilt run shop
+      # with your own command, for example npm ci
 """)
 
 
