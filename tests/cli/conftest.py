@@ -92,7 +92,9 @@ def in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def quiet(tmp_path: Path, shop: Path) -> Iterator[Night]:
-    """A journal with nothing in it yet, and a worker."""
+    """A journal with nothing in it yet, a worker, and the file of a plan."""
+    (shop / "plans").mkdir()
+    (shop / "plans" / "rate-limit.md").touch()
     night = Night(tmp_path, shop)
     night.wake()
     yield night

@@ -25,6 +25,8 @@ TREE = "3fa9c12".ljust(40, "0")
 
 @pytest.fixture
 def night(tmp_path: Path, shop: Path) -> Iterator[Night]:
+    (shop / "plans").mkdir()
+    (shop / "plans" / "shop.md").touch()
     night = Night(tmp_path, shop)
     yield night
     night.close()
@@ -117,7 +119,7 @@ Failed 21:01: the setup failed, so nothing could be proven: `npm ci`: exit 1
   | npm ERR! using token=[secret]
   cause     A registry asks for a login, and the setup has none.
 --- stderr
-Next: asbuilt config set setup.credentials "npm, pip, netrc, cargo", then
+Next: asbuilt config set setup.credentials "npm, pip, netrc, cargo" &&
       asbuilt run shop
 """)
 
@@ -276,7 +278,7 @@ No agent worked in this run.
   | npm ERR! using token=[secret]
   cause     A registry asks for a login, and the setup has none.
 --- stderr
-Next: asbuilt config set setup.credentials "npm, pip, netrc, cargo", then
+Next: asbuilt config set setup.credentials "npm, pip, netrc, cargo" &&
       asbuilt run shop
   or  open the page: asbuilt report shop.1 --open
 """)

@@ -114,7 +114,7 @@ def _without_file(looking: Looking, view: PlanView, wait: Waiting) -> Waiting:
     if here is None or not is_run or (here.root / Path(path).expanduser()).is_file():
         return wait
     back = Next("asbuilt plan list", other=f"if git has it: `git checkout HEAD -- {quote(path)}`")
-    return wait._replace(then=f"{wait.then} The plan's file {path} is gone.".lstrip(), next=back)
+    return wait._replace(sentence=f"{wait.sentence.rstrip('.')}. The plan's file {path} is gone.", next=back)
 
 
 def _marked(door: Door, path: str) -> list[PhaseProgress]:
