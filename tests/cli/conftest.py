@@ -29,9 +29,11 @@ def without_agents(path: str) -> str:
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Path:
-    """Make a repository."""
+    """Make a repository with a first commit, which is empty."""
     root = tmp_path / "shop-api"
     subprocess.run(["git", "init", "-q", "-b", "main", root], check=True)  # noqa: S607
+    you = ("-c", "user.name=you", "-c", "user.email=you@shop.test")
+    subprocess.run(["git", "-C", root, *you, "commit", "-q", "--allow-empty", "-m", "start"], check=True)  # noqa: S607
     return root
 
 
@@ -90,7 +92,9 @@ def in_utc(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 @pytest.fixture
 def quiet(tmp_path: Path, shop: Path) -> Iterator[Night]:
-    """A journal with nothing in it yet, and a worker."""
+    """A journal with nothing in it yet, a worker, and the file of a plan."""
+    (shop / "plans").mkdir()
+    (shop / "plans" / "rate-limit.md").touch()
     night = Night(tmp_path, shop)
     night.wake()
     yield night

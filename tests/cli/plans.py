@@ -235,11 +235,11 @@ def on_terminal(
 ) -> tuple[int, str]:
     """Run the command on a terminal of its own; return its exit code and all that the terminal received.
 
-    What is `typed` waits for the question, and is echoed as a terminal does; 0 columns: no size is known.
+    Each line of `typed` answers a question, and is echoed as a terminal does; 0 columns: no size is known.
     """
     ours, theirs = pty.openpty()
     termios.tcsetwinsize(theirs, (24, columns))
-    os.write(ours, typed)
+    lines = typed.splitlines(keepends=True)
     with subprocess.Popen(
         [sys.executable, "-m", "asbuilt", *arguments],
         cwd=root,
@@ -259,6 +259,8 @@ def on_terminal(
             if not piece:
                 break
             received += piece
+            if lines and received.endswith((b"] ", b"> ")):
+                os.write(ours, lines.pop(0))
     os.close(ours)
     return process.returncode, received.decode().replace("\r\n", "\n")
 

@@ -166,7 +166,11 @@ def a_night() -> Iterator[Night]:
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder).resolve()
         shop = root / "shop-api"
+        you = ("-c", "user.name=you", "-c", "user.email=you@shop.test")
         subprocess.run(["git", "init", "-q", "-b", "main", shop], check=True)  # noqa: S607
+        subprocess.run(["git", "-C", shop, *you, "commit", "-q", "--allow-empty", "-m", "start"], check=True)  # noqa: S607
+        (shop / "plans").mkdir()
+        (shop / "plans" / "ci-cache.md").touch()
         night = Night(root, shop)
         tell(night)
         night.wake()

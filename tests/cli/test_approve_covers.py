@@ -64,12 +64,12 @@ Next: asbuilt approve show a2
 def test_an_edit_is_a_revision_and_the_yes_covers_it(inbox: Inbox, ada: AtTerminal) -> None:
     assert ada.types("approve", "yes", "a1", "--edit", typed=b"y\n") == snapshot("""\
 exit 0
-y
 Changes:
   - - [ ] At most 5 ms added per request
   + - [ ] At most 2 ms added per request
 ✓ plan check: clean
-Approve revision 2, sha256:5606? [y/N] ✓ Approved Plan (edited by user): ada, 21:48, revision 2
+Approve revision 2, sha256:5606? [y/N] y
+✓ Approved Plan (edited by user): ada, 21:48, revision 2
   plans/rate-limit.md is written next (not committed). Editing it needs a new
   approval.
   Phases 2a and 2b do not need each other.

@@ -347,3 +347,20 @@ def test_a_command_that_only_looks_like_a_placeholder_is_taken(
     asbuilt: Callable[..., str], value: str
 ) -> None:
     assert asbuilt("config", "set", "checks.tests", value).startswith("exit 0")
+
+
+def test_an_agent_that_no_run_could_use_is_refused_as_on_the_command_line(
+    asbuilt: Callable[..., str], environ: dict[str, str]
+) -> None:
+    for key in ("agents.implement", "roles.verify"):
+        refused = asbuilt("config", "set", key, "banana")
+        assert refused == snapshot("""\
+exit 3
+--- stderr
+error: no agent of kind "banana"
+  Why:  asbuilt drives scripted, claude, codex, gemini, opencode, claude-acp, or
+        an agent that you defined under [agents.NAME].
+  Next: asbuilt doctor agents lists the installed agents.
+""")
+        assert not _user_file(environ).exists()
+    assert asbuilt("config", "set", "agents.implement", "codex").startswith("exit 0\n")

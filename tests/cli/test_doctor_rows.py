@@ -57,7 +57,7 @@ def _row(facts: Facts, name: str) -> str:
             snapshot("""\
 ✗ git       2.47.1   shop-api has no commit yet
             Why:  A run starts from a commit, and proves what it adds to it.
-            Fix:  git commit what there is.
+            Fix:  git commit --allow-empty -m start
 """),
         ),
         (
@@ -79,9 +79,10 @@ def _row(facts: Facts, name: str) -> str:
                 error=ErrorFacts(
                     what="it belongs to another user", why="Its settings.", next_step="Trust it."
                 ),
+                branch="main",
             ),
             snapshot("""\
-✗ git       it belongs to another user
+✗ git       it belongs to another user; no commit yet
             Why:  Its settings.
             Fix:  Trust it.
 """),

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.events.phases import BaselineDone
+from asbuilt.events.phases import BaselineDone, TestsResolved
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries.spending import past_of
 from asbuilt.lifecycle.run.money import NO_PAST, Spent, forecast
@@ -61,10 +62,13 @@ def test_a_plan_says_how_its_phases_are_proven_and_how_long_that_takes(
         story = night.plan("other", "20:00:00", {"1": ("Cart", [])})
         story.append("20:01:00", BaselineDone(outcome="PASS", why="40 ran", took_s=41.0), "baseline/2")
         later = shown(night, ("plan", "show", "shop"), "plain", 200, ASBUILT_PROOF_DEPTH=depth)
-        dry = ("run", "shop", "--dry-run", "--agent", "scripted", "--script", str(plan))
+        dry = ("run", "shop", "--dry-run", "--agent", "scripted", "--script", os.devnull)
         rehearsed = shown(night, dry, "plain", 200, ASBUILT_PROOF_DEPTH=depth)
+        story.append("20:02:00", TestsResolved(source="given"), "tests/2")
+        removed = shown(night, ("plan", "show", "shop"), "plain", 200)
     finally:
         night.close()
     assert "Proof" not in first
+    assert "Proof" not in removed
     assert f"Proof {words}." in " ".join(later.split())
     assert f"Proof {words} Cost" in " ".join(rehearsed.split())

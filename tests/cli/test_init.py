@@ -66,7 +66,7 @@ def test_bare_it_says_what_is_here_and_what_it_can_do_and_writes_nothing(
         "  agent     none found: install claude, codex, gemini or opencode\n"
         "  tests     none found; a plan's own checks still run\n"
         "  sandbox   [SANDBOX]\n"
-        "  wrote     nothing; with an option, only files of that agent in your home\n"
+        "Wrote nothing. An option installs asbuilt into that agent (files in your home).\n"
         f"\n{TOOLS}--- stderr\n{_next('asbuilt doctor agents')}"
     )
     assert _files(home) == {}
@@ -98,9 +98,12 @@ def test_in_a_python_repository_one_screen_shows_what_was_found_and_the_next_ste
     _, out, err = typed(shop, there, "init", "--claude")
     assert "12 files written\n" in out
     assert rows in out
-    assert err == "Next: asbuilt doctor, which tests the gate\n"
+    assert err == "Next: asbuilt doctor # tests the gate\n"
     assert len(f"{out}{err}".splitlines()) <= 24
     assert _sandboxed(typed(shop, there, "init")[2]) == _next("asbuilt doctor --tests")
+    suites = '[checks]\nsuites = [{ command = "pytest -q" }, { folder = "web", command = "npm test" }]\n'
+    (shop / "asbuilt.toml").write_text(suites, encoding="utf-8")
+    assert "  tests     pytest -q, npm test in web\n" in typed(shop, there, "init")[1]
     (shop / "asbuilt.toml").write_text('[checks]\ntests = "pytest -q"\n', encoding="utf-8")
     _, out, err = typed(shop, there, "init")
     assert "  settings  1 value from asbuilt.toml\n  agent     claude\n  tests     pytest -q\n" in out
@@ -120,7 +123,7 @@ def test_it_says_where_it_writes_and_what_changes(asbuilt: Callable[..., str], s
         "  tests     none found; a plan's own checks still run\n"
         "  sandbox   [SANDBOX]\n"
         "--- stderr\n"
-        "Next: asbuilt doctor, which tests the gate\n"
+        "Next: asbuilt doctor # tests the gate\n"
     )
     value = json.loads(settings.read_bytes())
     assert (value["model"], value["enabledPlugins"]) == ("opus", {"asbuilt@asbuilt": True})

@@ -272,7 +272,8 @@ def test_other_news_stay_in_a_row() -> None:
             until="2026-11-15T01:10:00Z",
         ),
         event("approval.answered", 6, number=7, key="k", answer="no", note="not today"),
-        event("landing.refused", 5, what="src/api/app.py has changes of yours", next="commit them"),
+        event("landing.refused", 5, what="Not landed: main moved.", next="land again"),
+        event("landing.recovered", 5, found="Landed"),
         event("together.done", 4, outcome="FAIL"),
         event("together.done", 3, outcome="PASS"),
         event("tree.kept", 2, phase="2a", number=1, commit="c" * 40, tree="7" * 40, changed=True),
@@ -283,7 +284,8 @@ def test_other_news_stay_in_a_row() -> None:
 ✗ 2a  stalled: Nothing was heard for 900 s.
 ◇ parked: usage limit of the agent in phase 2a, until Sun 15 Nov 01:10
 ! answered: a7: no: not today
-✗ not landed: src/api/app.py has changes of yours
+✗ not landed: main moved.
+! A landing was interrupted; it had completed.
 ✗ all together   not proven: FAIL
 – all together   nothing to run
 """)

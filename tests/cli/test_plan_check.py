@@ -70,7 +70,7 @@ plans/login.md:25: error: phase 4b depends on phase 9, which does not exist
   Add phase 9, or remove it from the Dependencies line. [unknown-dependency]
 2 errors in 2 phases.
 --- stderr
-Next: Correct plans/login.md:5, then asbuilt plan check login
+Next: asbuilt plan check login # correct plans/login.md:5 first
 """)
 
 
@@ -108,7 +108,7 @@ plans/login.md:25: error: phase 4b depends on phase 9, which does not exist
   Add phase 9, or remove it from the Dependencies line. [unknown-dependency]
 2 errors in 2 phases; 1 remark with -v.
 --- stderr
-Next: Correct plans/login.md:5, then asbuilt plan check login
+Next: asbuilt plan check login # correct plans/login.md:5 first
 """)
     assert asbuilt("plan", "check", "chores") == snapshot("""\
 exit 0
@@ -144,7 +144,7 @@ plans/login.md:25: error: phase 4b depends on phase 9, which does not exist
 plans/rate-limit.md: no problems in 4 phases; 1 remark with -v.
 3 plans, 2 with errors.
 --- stderr
-Next: Correct plans/big.md, then asbuilt plan check big
+Next: asbuilt plan check big # correct plans/big.md first
 """)
 
 

@@ -20,14 +20,14 @@ exit 0
 --- stdout
 Wrote plans/rate-limiting.md: 2 phases to fill in.
 --- stderr
-Next: asbuilt plan open rate-limiting, then asbuilt plan check rate-limiting
+Next: asbuilt plan open rate-limiting && asbuilt plan check rate-limiting
 """)
     assert asbuilt("plan", "new", "Rate limiting", "--phases", "1") == snapshot("""\
 exit 0
 --- stdout
 Wrote plans/rate-limiting-2.md: 1 phase to fill in.
 --- stderr
-Next: asbuilt plan open rate-limiting-2, then asbuilt plan check rate-limiting-2
+Next: asbuilt plan open rate-limiting-2 && asbuilt plan check rate-limiting-2
 """)
     assert sorted(path.relative_to(shop).as_posix() for path in shop.rglob("*.md")) == snapshot(
         ["plans/rate-limiting-2.md", "plans/rate-limiting.md"]
@@ -51,7 +51,7 @@ plans/rate-limiting.md:56: error: phase 2 has no check that can be run
   Add a command under Verification; "looks right" proves nothing. [no-check]
 2 errors in 2 phases.
 --- stderr
-Next: Correct plans/rate-limiting.md:38, then asbuilt plan check rate-limiting
+Next: asbuilt plan check rate-limiting # correct plans/rate-limiting.md:38 first
 """)
 
 
@@ -118,7 +118,7 @@ def test_without_a_title_two_readable_words_name_it(asbuilt: Callable[..., str],
     (file,) = (shop / "plans").iterdir()
     assert told == (
         f"exit 0\n--- stdout\nWrote plans/{file.name}: 2 phases to fill in.\n"
-        f"--- stderr\nNext: asbuilt plan open {file.stem}, then asbuilt plan check {file.stem}\n"
+        f"--- stderr\nNext: asbuilt plan open {file.stem} && asbuilt plan check {file.stem}\n"
     )
 
 
@@ -159,7 +159,7 @@ exit 0
 --- stdout
 Wrote ~/.claude/plans/login.md: 2 phases to fill in.
 --- stderr
-Next: asbuilt plan open login, then asbuilt plan check login
+Next: asbuilt plan open login && asbuilt plan check login
 """)
     assert (tmp_path / "home" / ".claude" / "plans" / "login.md").is_file()
 
@@ -171,7 +171,7 @@ exit 0
 --- stdout
 Wrote docs/agreed/login.md: 2 phases to fill in.
 --- stderr
-Next: asbuilt plan open login, then asbuilt plan check login
+Next: asbuilt plan open login && asbuilt plan check login
 """)
 
 

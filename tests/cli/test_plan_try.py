@@ -80,8 +80,8 @@ Tried 4 checks: 1 fails before the work, as it should; 2 pass before the work
 and can prove nothing; 1 cannot run.
 1 error, 1 warning in 3 phases; 1 remark with -v.
 --- stderr
-Next: asbuilt config set checks.setup "<command>" with your own command, for
-      example npm ci
+Next: asbuilt config set checks.setup "<command>"
+      # with your own command, for example npm ci
 """)
     assert (git(committed, "status", "--porcelain"), (committed / ".git/config").read_text()) == before
 
@@ -104,6 +104,7 @@ def test_scripts_are_told_the_same(asbuilt: Callable[..., str]) -> None:
 
 
 def test_without_a_commit_there_is_nothing_to_try_on(asbuilt: Callable[..., str], shop: Path) -> None:
+    (shop / ".git/refs/heads/main").unlink()
     put(shop, limits=PLAN)
     assert asbuilt("plan", "check", "limits", "--try") == snapshot("""\
 exit 4
@@ -137,3 +138,15 @@ def test_a_check_that_is_tried_finds_programs_by_the_path_of_the_user(
     environ["PATH"] += ":/opt/mine"
 
     assert "passes before the work" in asbuilt("plan", "check", "limits", "--try")
+
+
+def test_a_plan_whose_text_is_wrong_is_corrected_before_its_setup(
+    asbuilt: Callable[..., str], committed: Path
+) -> None:
+    plan = committed / "plans/limits.md"
+    plan.write_text(plan.read_text().replace("# Limits\n", "# Limits\n\n## Phase 1 — Again\n", 1))
+    shown = asbuilt("plan", "check", "limits", "--try")
+    assert "cause     The sandbox has no program pyest" in shown
+    assert shown[shown.index("Next: ") :] == snapshot(
+        "Next: asbuilt plan check limits # correct plans/limits.md:5 first\n"
+    )

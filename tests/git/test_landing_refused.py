@@ -89,7 +89,7 @@ def test_a_file_with_changes_of_the_user_that_the_plan_changes_too_is_refused(sh
         error = refused.error()
         assert isinstance(error, NotLanded)
         assert (error.what, error.why, error.next_step) == (
-            "Not landed: src/app.py has changes of yours, and this plan changes it too.",
+            "Not landed: you have uncommitted changes in src/app.py, which this plan changes.",
             (
                 f"main is checked out in {shop.root}; 2 of your lines would be lost. "
                 "Nothing moved: main and your files are unchanged."

@@ -128,7 +128,7 @@ rate-limit.1
       so            sent back to the agent (attempt 2)
 
 Both were fixed and proven before anything landed.
-Next: asbuilt init, in a repository of yours
+Next: asbuilt init # in a repository of your own
 """)
     assert list(visitor.tmp.iterdir()) == []
     assert visitor.files() == visitor.before

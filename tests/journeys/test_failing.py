@@ -59,8 +59,8 @@ greet.1
   | installing
   | E: no such package
 [TIME] -   FAILED    the setup failed, so nothing could be proven: `echo inst…
-Next: asbuilt config set checks.setup "<command>" with your own command, for
-      example npm ci, then asbuilt run greet
+Next: asbuilt config set checks.setup "<command>" && asbuilt run greet
+      # with your own command, for example npm ci
 """)
     assert failures(office) == snapshot(
         [

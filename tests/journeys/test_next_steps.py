@@ -57,11 +57,14 @@ class Walk:
 
     def type(self, command: str) -> str:
         """Type a command as it was printed; a run keeps the script that it was asked with."""
-        program, *words = shlex.split(command)
-        assert program == "asbuilt", command
-        shown = self.office.asbuilt(*words)
+        shown = ""
+        for part in command.split(" && "):
+            program, *words = shlex.split(part, comments=True)
+            assert program == "asbuilt", command
+            assert not any(word.endswith((",", ";")) for word in words), f"prose behind a command: {command}"
+            shown = self.office.asbuilt(*words)
+            assert code_of(shown) not in REFUSED, f"{part}\n{shown}"
         self.typed.append(command)
-        assert code_of(shown) not in REFUSED, f"{command}\n{shown}"
         return shown
 
     def follow(self, shown: str) -> str:

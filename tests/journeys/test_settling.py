@@ -135,8 +135,8 @@ Tests  found 2 ways to test this repository
        ----------------------------------------------------------------------
        Ran 0 tests in [S]
        OK
-Next: asbuilt config set checks.tests "<command>" with your own command, for
-      example npm test
+Next: asbuilt config set checks.tests "<command>"
+      # with your own command, for example npm test
 """)
     assert not (office.shop / "asbuilt.toml").exists()
 
@@ -192,8 +192,8 @@ Tests  found 1 way to test this repository
   1  python -m pytest -q
      setup `echo no such host; exit 3` failed: exit 3: no such host
      (tests/test_all.py)
-Next: asbuilt config set checks.setup "<command>" with your own command, for
-      example npm ci
+Next: asbuilt config set checks.setup "<command>"
+      # with your own command, for example npm ci
   or  if the tests need none: asbuilt config set checks.setup none
 """)
 
@@ -206,8 +206,8 @@ exit 1
 Tests exist, but no command that runs them was found: test/a_SUITE.erl.
 --- stderr
 Tests  found 0 ways to test this repository
-Next: asbuilt config set checks.tests "<command>" with your own command, for
-      example npm test
+Next: asbuilt config set checks.tests "<command>"
+      # with your own command, for example npm test
 """)
     failed = office.run("--finish", "--auto")
     assert failed[: failed.index("--- stderr")] == snapshot("""\
@@ -230,8 +230,8 @@ Tests  found 1 way to test this repository
      setup `echo no such package; exit 3` failed: exit 3: no such package
      (tests/test_all.py)
 The setup failed, so no test ran. Fix what its output names, or set another one.
-Next: asbuilt config set checks.setup "<command>" with your own command, for
-      example npm ci
+Next: asbuilt config set checks.setup "<command>"
+      # with your own command, for example npm ci
   or  if the tests need none: asbuilt config set checks.setup none
 exit 1
 $

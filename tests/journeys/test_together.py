@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.crash, one_store]
 APART = "the phases pass one by one, but not together"
-OPENS = "Next: `asbuilt plan mark plan {} pending`, then `asbuilt run plan{}`"
+OPENS = "Next: `asbuilt plan mark plan {} pending &&` `asbuilt run plan{}`"
 UNDOES = (
     '{ write = "greet.py", text = "" }', '{ write = "part.py", text = "goodbye" }', '{ say = "done" }',
 )  # fmt: skip

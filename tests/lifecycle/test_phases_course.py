@@ -117,7 +117,7 @@ def test_phases_that_do_not_go_together_are_not_landed_and_it_says_why() -> None
     limited = ("together.unjudged", {"ending": "limited", "resets_at": LATER})
     why = "the phases pass one by one, but not together"
     assert then() == moves.ProveTogether()
-    opened, note = "`asbuilt plan mark p {} pending`, then `asbuilt run p{}`", ' -m "what to change"'
+    opened, note = "`asbuilt plan mark p {} pending &&` `asbuilt run p{}`", ' -m "what to change"'
     assert then(undone) == End("failed", f"{why}: grep a: FAIL, exit 1", opened.format("1", ""))
     assert then(passed) == moves.VerifyTogether()
     assert then(passed, judged) == End("failed", f"{why}: item 3, x: FAIL, twice", opened.format("2", note))

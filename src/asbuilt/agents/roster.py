@@ -50,15 +50,7 @@ class Roster(NamedTuple):
 
     def agent(self, name: str) -> Agent:
         """Return an agent by name; raises `NotFound`, which lists the installed agents."""
-        chosen = self.defined.get(name, {})
-        kind = str(chosen.get("kind") or name)
-        if kind not in self.kinds:
-            known = [*self.defined, *self.kinds]
-            raise NotFound(
-                f'no agent of kind "{kind}"{did_you_mean(kind, known)}',
-                why=f"asbuilt drives {', '.join(self.kinds)}, and what `[agents.NAME]` makes of them.",
-                next_step="`asbuilt doctor agents` lists the installed agents.",
-            )
+        chosen, kind = self.defined.get(name, {}), self.kind_of(name)
         program = Program(
             kind=kind,
             command=self._command(name, kind, str(chosen.get("command", ""))),
@@ -68,6 +60,19 @@ class Roster(NamedTuple):
             budget_usd=float(chosen.get("budget_usd", 0.0)) or None,
         )
         return Agent(name, program)
+
+    def kind_of(self, name: str) -> str:
+        """Return the kind of an agent; raises `NotFound` for a name that is no kind and not defined."""
+        kind = str(self.defined.get(name, {}).get("kind") or name)
+        if kind not in self.kinds:
+            known = [*self.defined, *self.kinds]
+            raise NotFound(
+                f'no agent of kind "{kind}"{did_you_mean(kind, known)}',
+                why=f"asbuilt drives {', '.join(self.kinds)}, or an agent that you defined under"
+                " `[agents.NAME]`.",
+                next_step="`asbuilt doctor agents` lists the installed agents.",
+            )
+        return kind
 
     def _command(self, name: str, kind: str, chosen: str) -> tuple[str, ...]:
         if not self.kinds[kind].program:

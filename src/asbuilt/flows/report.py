@@ -141,6 +141,7 @@ class _Gathering:
             intent=phase.intent or "",
             signed=signed_off(self._record, phase.intent or "", attempts[-1].remarks if attempts else ()),
             rechecked=self._evidence(rechecked.evidence if rechecked else None),
+            checks=len(frozen.checks) if frozen else 0,
             is_edited=begun is not None and begun.edited,
         )
 
@@ -176,6 +177,7 @@ class _Gathering:
             began_at=attempt.began_at,
             ended_at=attempt.ended_at,
             notes=attempt.notes,
+            failures=attempt.failures,
             refused=attempt.refused,
             spent=total(self._costs.get(name, ())),
         )

@@ -86,8 +86,8 @@ def author_of(repository: Repository) -> Person:
         raise GitFailed(
             "git does not know who you are",
             why="Outcome commits carry your name; git var GIT_AUTHOR_IDENT gives none.",
-            next_step='`git config --global user.name "Your Name"` and'
-            " `git config --global user.email you@example.com`, then try again.",
+            next_step='`git config --global user.name "Your Name" &&`'
+            " `git config --global user.email you@example.com`",
         )
     return _person(os.fsencode(result.line))
 

@@ -146,13 +146,13 @@ def plan_branch(repository: Repository, slug: str) -> str:
 
 
 def base_on(repository: Repository, branch: str) -> str:
-    """Return the tip of a branch, from which planning starts; raise `GateStopped` if it has no commit."""
+    """Return the tip of a branch, from which agents start; raise `GateStopped` if it has no commit."""
     found = tip(repository, f"refs/heads/{branch}")
     if found is None:
         raise GateStopped(
             f"there is no commit on {branch}",
-            why="Agents plan in a checkout of what is committed.",
-            next_step="Commit something, then try again.",
+            why="Agents work in a checkout of what is committed.",
+            next_step="`git commit --allow-empty -m start`",
         )
     return found
 

@@ -54,6 +54,18 @@ def branch_of(repository: Repository) -> str | None:
     return None if branch in ("", ".invalid") else branch
 
 
+def is_bare(folder: Path) -> bool:
+    """Return whether a folder is a repository without a checkout."""
+    return (folder / "HEAD").is_file() and all((folder / name).is_dir() for name in ("objects", "refs"))
+
+
+def is_unborn(repository: Repository) -> bool:
+    """Return whether the branch that is checked out has no commit yet."""
+    ref = f"refs/heads/{branch_of(repository)}"
+    is_packed = any(line.endswith(f" {ref}") for line in _lines(repository.common / "packed-refs"))
+    return branch_of(repository) is not None and not (is_packed or (repository.common / ref).is_file())
+
+
 def identity_of(repository: Repository) -> str | None:
     """Read the ID that asbuilt gave a repository from its git config; None when it has none yet."""
     found = [value for section, name, value in _settings(repository.common) if (section, name) == _IDENTITY]

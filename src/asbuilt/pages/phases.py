@@ -325,7 +325,7 @@ def failures_of(attempt: AttemptAccount) -> list[doc.Words]:
         for item in attempt.items
         if item.outcome != "PASS" and not item.waived
     ]
-    return found
+    return found or [(f"asbuilt sees: {failure}",) for failure in attempt.failures]
 
 
 def _repeat(account: Account, phase: PhaseAccount) -> Iterator[doc.Block]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import subprocess
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -135,6 +136,18 @@ def test_the_first_screen_shows_the_chosen_agent_and_what_it_needs(
 
 def test_bare_asbuilt_outside_a_repository_says_so(asbuilt: Callable[..., str], tmp_path: Path) -> None:
     assert asbuilt(cwd=tmp_path).splitlines()[2] == snapshot("asbuilt   not in a Git repository")
+
+
+def test_a_bare_repository_is_named_with_a_command_that_gives_it_files(
+    asbuilt: Callable[..., str], tmp_path: Path, shop: Path
+) -> None:
+    subprocess.run(["git", "clone", "-q", "--bare", shop, tmp_path / "bare.git"], check=True)  # noqa: S607
+    shown = asbuilt(cwd=tmp_path / "bare.git")
+    assert shown.splitlines()[2] == "bare.git   a bare Git repository, which has no files to work on"
+    assert shown.splitlines()[-2] == "Next: git clone . ../checkout"
+    told = asbuilt("doctor", cwd=tmp_path / "bare.git")
+    assert "this is a bare repository\n" in told
+    assert told.endswith("Next: git clone . ../checkout\n")
 
 
 def test_the_first_screen_names_the_first_plan_when_there_is_one(

@@ -347,6 +347,7 @@ def test_a_log_is_shown_by_the_page_from_its_end(quiet: Night) -> None:
 
 
 def test_a_name_is_found_among_more_plans_than_are_looked_through_for_its_parts(quiet: Night) -> None:
+    (quiet.shop / "plans" / "rate-limit.md").unlink()
     quiet.plan("rate-limit", "21:20:00")
     with quiet.store.write() as session:
         session.run(

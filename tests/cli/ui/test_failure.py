@@ -25,6 +25,8 @@ TREE = "3fa9c12".ljust(40, "0")
 
 @pytest.fixture
 def night(tmp_path: Path, shop: Path) -> Iterator[Night]:
+    (shop / "plans").mkdir()
+    (shop / "plans" / "shop.md").touch()
     night = Night(tmp_path, shop)
     yield night
     night.close()
@@ -117,7 +119,7 @@ Failed 21:01: the setup failed, so nothing could be proven: `npm ci`: exit 1
   | npm ERR! using token=[secret]
   cause     A registry asks for a login, and the setup has none.
 --- stderr
-Next: asbuilt config set setup.credentials "npm, pip, netrc, cargo", then
+Next: asbuilt config set setup.credentials "npm, pip, netrc, cargo" &&
       asbuilt run shop
 """)
 
@@ -139,8 +141,8 @@ Failed 21:01: the tests could not be run on the base.
   | sh: 1: exec: mvn: not found
   cause     The sandbox has no program mvn that can be started.
 --- stderr
-Next: asbuilt config set checks.tests "<command>" with your own command, for
-      example npm test, then asbuilt run shop
+Next: asbuilt config set checks.tests "<command>" && asbuilt run shop
+      # with your own command, for example npm test
 """)
 
 
@@ -191,7 +193,7 @@ Failed 21:03: phase 1 is not proven after 2 fixes: make e2e: INDETERMINATE
   result    ended after 45m, its time limit
   | starting server
 --- stderr
-Next: asbuilt config set checks.minutes 90, then asbuilt run shop
+Next: asbuilt config set checks.minutes 90 && asbuilt run shop
 """)
 
 
@@ -230,7 +232,7 @@ Failed 21:02: phase 1: the agent crashed 3 times
   cause     The sandbox of the agent has no program /usr/bin/claude that can be \n\
             started.
 --- stderr
-Next: asbuilt doctor agents claude, then asbuilt run shop
+Next: asbuilt doctor agents claude && asbuilt run shop
 """)
 
 
@@ -276,7 +278,7 @@ No agent worked in this run.
   | npm ERR! using token=[secret]
   cause     A registry asks for a login, and the setup has none.
 --- stderr
-Next: asbuilt config set setup.credentials "npm, pip, netrc, cargo", then
+Next: asbuilt config set setup.credentials "npm, pip, netrc, cargo" &&
       asbuilt run shop
   or  open the page: asbuilt report shop.1 --open
 """)
@@ -339,8 +341,8 @@ Failed 21:01: the setup failed, so nothing could be proven: `make deps`: exit 2
   where     a clean checkout
   | E: could not install
 --- stderr
-Next: asbuilt config set checks.setup "<command>" with your own command, for
-      example npm ci, then asbuilt run shop
+Next: asbuilt config set checks.setup "<command>" && asbuilt run shop
+      # with your own command, for example npm ci
 """)
 
 

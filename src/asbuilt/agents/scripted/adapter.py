@@ -111,7 +111,7 @@ class Scripted:
         try:
             acts = self._acts(brief, number)
         except ScriptInvalid as error:
-            return Turn(ending="failed", reason=f"{error.what} {error.why}")
+            return Turn(ending="failed", reason=f"{error.what}. {error.why}")
         process = await self._seat.spawn((sys.executable, "-I", "-S", str(_PLAY), str(self._seat.out)))
         state = _TurnState()
         await send(process, {"acts": acts, **{name: getattr(brief, name) for name in _SENT}})

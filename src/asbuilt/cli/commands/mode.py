@@ -138,7 +138,7 @@ def show(door: Door, conversation: str | None) -> None:
         return
     if unreadable:
         answer(door, "", f"{UNREADABLE} ({unreadable})")
-        next_command(door, f"asbuilt mode exit --conversation {found.key}", ", typed by you")
+        next_command(door, f"asbuilt mode exit --conversation {found.key}", comment="typed by you")
     else:
         answer(door, f"{found.key}   ", words(hold))
 
@@ -260,7 +260,7 @@ def plan(door: Door) -> int:
         answer(
             door, "", "This terminal is in no conversation of Claude Code, so plan mode cannot be on here."
         )
-        next_command(door, "asbuilt session --plan -- claude", " starts one in a read-only sandbox")
+        next_command(door, "asbuilt session --plan -- claude", comment="starts one in a read-only sandbox")
         return DONE
     folder = folder_of(door.environ, key)
     typed = take_typed(folder, "plan") or ""
@@ -269,7 +269,7 @@ def plan(door: Door) -> int:
             hold = hold_in(folder)
         except HoldUnreadable as error:
             answer(door, "", f"{UNREADABLE} ({error})")
-            next_command(door, "asbuilt mode exit", ", typed at a terminal of your own")
+            next_command(door, "asbuilt mode exit", comment="typed at a terminal of your own")
             return DONE
         if typed == "exit":
             return _left(door, folder, hold)

@@ -226,14 +226,18 @@ def _prover(looking: Looking, run: Run, facts: ProvingFacts, account: Account) -
 
 def _what_came(account: Account) -> str:
     total = sums(account)
+    left = f" Not run: {total.not_run}." if total.not_run else ""
     if account.kind == "verify" and account.phases:
         passed = f"{total.checks_passed} of {counted(total.checks, 'check')} passed"
-        return f"Checked {counted(len(account.phases), 'phase')} again: {passed}. Not run {total.not_run}."
+        return f"Checked {counted(len(account.phases), 'phase')} again: {passed}.{left}"
     if account.phases:
-        return (
-            f"Promised {counted(total.items, 'item')}, {counted(total.checks, 'check')}. Proven"
-            f" {total.items_proven}, {total.checks_passed}. Not run {total.not_run}."
-        )
+        proven = f"{total.items_proven} of {counted(total.items, 'item')}"
+        waived = f"; {total.waived} waived" if total.waived else ""
+        begun = {phase.id for phase in account.phases}
+        later = [row.id for row in account.outline if not (row.is_done_before or row.id in begun)]
+        if later and account.state in ("failed", "stopped"):
+            left += f" Not started: {'phase' if len(later) == 1 else 'phases'} {listed(later)}."
+        return f"Proven: {proven}, {total.checks_passed} of {counted(total.checks, 'check')}{waived}.{left}"
     came = ""
     if account.landed:
         came = f"Landed {_named(account.landed)}, proven before. "

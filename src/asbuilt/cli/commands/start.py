@@ -70,7 +70,7 @@ def _show_cut_off(door: Door, looking: Looking, view: PlanView, cut_off: RunView
 
 
 def _show_place(door: Door, library: Library, settings: Settings) -> None:
-    headline(door, *place_of(library.repository))
+    headline(door, *place_of(library.repository, library.start))
     agents = named_agent(settings) or ", ".join(installed(door.environ))
     answer(door, "  agent    ", agents or "none found: install claude, codex, gemini or opencode")
     if library.repository is not None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from asbuilt.cli.runs.next_step import Next
 from asbuilt.cli.runs.outcome import as_json
 from asbuilt.cli.runs.standing import cause, open_ends, show_plan, show_table
 from asbuilt.cli.runs.waiting import Waiting, next_of, run_waiting, waiting
@@ -105,7 +107,17 @@ def _one(door: Door, name: str) -> int:
             run=run_shown, phases=run_shown.phases, spent=run_shown.spent, claim=None, slug=run_shown.name
         )
     wait = waiting(view, moment) if run_shown is None else run_waiting(run_shown, moment.seen(run_shown))
-    return _shown(door, view, wait, moment)
+    return _shown(door, view, _without_file(looking, view, wait), moment)
+
+
+def _without_file(looking: Looking, view: PlanView, wait: Waiting) -> Waiting:
+    """Return what a plan waits for; a plan whose file is gone cannot be run."""
+    here, path = looking.library.repository, view.address.plan
+    is_run = wait.next.command.startswith("asbuilt run ")
+    if here is None or not is_run or (here.root / Path(path).expanduser()).is_file():
+        return wait
+    back = Next("asbuilt plan list", other=f"if git has it: `git checkout HEAD -- {quote(path)}`")
+    return wait._replace(sentence=f"{wait.sentence.rstrip('.')}. The plan's file {path} is gone.", next=back)
 
 
 def _marked(door: Door, path: str) -> list[PhaseProgress]:

@@ -208,7 +208,7 @@ def _labelled(label: str, words: str, canvas: Canvas) -> list[Row]:
 
 def _note(entry: Entry, symbol: str, canvas: Canvas) -> list[Row]:
     event, line = entry.event, event_line(entry)
-    text = f"{line.word.lower()}: {line.text}"
+    text = line.text if isinstance(event, LandingRecovered) else f"{line.word.lower()}: {line.text}"
     if isinstance(event, RunParked) and event.until:
         text = f"parked: {event.why}, until {at(event.until, parsed(entry.at))}"
     lead = " " if line.phase == "-" else f" {canvas.named(line.phase)}"

@@ -8,12 +8,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.cli.ui.messages import as_advice, next_step
-from asbuilt.library.repository import Repository, branch_of
+from asbuilt.library.repository import Repository, branch_of, is_bare, is_unborn
 from asbuilt.library.search_path import Library, plans
 from asbuilt.lifecycle.status.progress import DONE
 from asbuilt.policy.agent_kinds import KINDS
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from asbuilt.cli.shell.options import Door
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.queries.overview import RunView
@@ -32,21 +34,26 @@ class Next(NamedTuple):
     """The command that follows the first one."""
     other: str = ""
     """What the alternative does, and its command in backticks."""
+    comment: str = ""
+    """What to know before the command is typed."""
     advice: str = ""
     """A sentence instead of a command, where the user has to do something outside of asbuilt."""
 
     def show(self, door: Door) -> None:
         """Print the command on stderr, and the alternative below it."""
-        also = f", then `{self.also}`" if self.also else ""
-        next_step(door, (self.advice or as_advice(self.command)) + also, other=self.other)
+        commands = filter(None, (self.command, self.also))
+        next_step(door, self.advice or as_advice(*commands, comment=self.comment), other=self.other)
 
 
-def place_of(repository: Repository | None) -> tuple[str, str]:
+def place_of(repository: Repository | None, start: Path) -> tuple[str, str]:
     """Return the repository's name, and its branch in words."""
+    if repository is None and is_bare(start):
+        return start.name, "a bare Git repository, which has no files to work on"
     if repository is None:
         return "asbuilt", "not in a Git repository"
     branch = branch_of(repository)
-    return repository.name, f"on {branch}" if branch else "no branch checked out"
+    without = ", no commit yet" if is_unborn(repository) else ""
+    return repository.name, f"on {branch}{without}" if branch else "no branch checked out"
 
 
 def installed(environ: Mapping[str, str]) -> list[str]:
@@ -78,8 +85,12 @@ def first_step(library: Library, *, is_able: bool, script: str = "") -> Next:
     Not `is_able`: there is no agent. `script` is the option that the scripted agent needs.
     """
     here = [plan for plan in plans(library) if plan.slug]
+    if library.repository is None and is_bare(library.start):
+        return Next("git clone . ../checkout", other="see a small plan run: `asbuilt demo`")
     if library.repository is None:
         return Next("asbuilt demo", other="go to a Git repository first: `cd your-repo`")
+    if is_unborn(library.repository):
+        return Next("git commit --allow-empty -m start", other="see a small plan run: `asbuilt demo`")
     if not is_able:
         return Next("asbuilt demo", other='write a plan: `asbuilt plan new "what you want"`')
     if here:

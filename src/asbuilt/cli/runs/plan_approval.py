@@ -153,7 +153,7 @@ def decide(door: Door, site: Site, asked: Approval, *, is_followed: bool = False
         pen.line(row)
     while True:
         try:
-            word = typed(door, _KEYS, is_fresh=True).casefold()
+            word = typed(door, _KEYS).casefold()
             note = typed(door, "Why? >") if word in ("n", "no") else ""
         except KeyboardInterrupt:
             pen.line()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 
 from asbuilt.agents.roster import SCRIPTED, assigned, frozen, roster, with_model
+from asbuilt.agents.scripted.adapter import read_script
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.ui.messages import talk
 from asbuilt.errors import UsageWrong
@@ -42,6 +43,8 @@ def with_team(
             why="It performs only the actions in the script.",
             next_step="Add `--script FILE`; `asbuilt demo --keep` leaves an example, agent.toml.",
         )
+    if script is not None:
+        read_script(Path(script))
     return structs.replace(
         options,
         agent=team["implement"].name,

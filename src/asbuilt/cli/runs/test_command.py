@@ -173,27 +173,23 @@ def _seen(door: Door, desk: Desk, trial: Trying, way: Way) -> Seen:
 
 def _chosen(door: Door, desk: Desk, trial: Trying, seen: list[Seen], usual: Seen | None) -> Way | None:
     """Ask for a choice until there is one. A typed command is tried, too."""
-    try:
-        while True:
-            number = seen.index(usual) + 1 if usual else 0
-            keys = "/".join([*(str(at) for at in range(1, len(seen) + 1)), "command", _NONE])
-            question = f"Use {number}?" if number else "Which command runs the tests?"
-            word = typed(door, f"{question} [{keys}]")
-            match word.casefold():
-                case "" | "y" | "yes" if usual or not word:
-                    return usual.way if usual else None
-                case "n" | "no":
-                    return None
-                case "none":
-                    return Way(())
-                case _ if word.isdecimal() and 1 <= int(word) <= len(seen):
-                    return seen[int(word) - 1].way
-            usual = _seen(door, desk, trial, Way((Suite("", word),)))
-            seen.append(usual)
-            door.screen.talk_all(_rows(door.screen.err, len(seen), seen))
-    except KeyboardInterrupt:
-        door.screen.err.line()
-        return None
+    while True:
+        number = seen.index(usual) + 1 if usual else 0
+        keys = "/".join([*(str(at) for at in range(1, len(seen) + 1)), "command", _NONE])
+        question = f"Use {number}?" if number else "Which command runs the tests?"
+        word = typed(door, f"{question} [{keys}]")
+        match word.casefold():
+            case "" | "y" | "yes" if usual or not word:
+                return usual.way if usual else None
+            case "n" | "no":
+                return None
+            case "none":
+                return Way(())
+            case _ if word.isdecimal() and 1 <= int(word) <= len(seen):
+                return seen[int(word) - 1].way
+        usual = _seen(door, desk, trial, Way((Suite("", word),)))
+        seen.append(usual)
+        door.screen.talk_all(_rows(door.screen.err, len(seen), seen))
 
 
 def _offer_commit(door: Door, desk: Desk, paths: list[str]) -> None:

@@ -148,6 +148,6 @@ def never_ran(text: str) -> NotFound:
     """Build the error for a plan or run that the journal does not know."""
     return NotFound(
         f"{text} has not been run here",
-        why="This plan has never run here.",
+        why="There is no run of it to show, stop or land.",
         next_step=f"`asbuilt run {named(text).plan}`",
     )

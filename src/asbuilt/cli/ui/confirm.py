@@ -28,14 +28,16 @@ def accepted(door: Door, question: str) -> bool:
         door.screen.talk(printable(f'"{word}" is no answer; type y or n.'))
 
 
-def typed(door: Door, question: str, *, is_fresh: bool = False) -> str:
+def typed(door: Door, question: str) -> str:
     """Ask a question and return the line that was typed. The caller has checked `door.may_ask`.
 
-    With `is_fresh`, input that was typed before the question was shown is discarded.
+    Input that was typed before the question was shown is discarded. The end of the input interrupts.
     """
-    if is_fresh:
-        with suppress(termios.error):
-            termios.tcflush(sys.stdin, termios.TCIFLUSH)
+    with suppress(termios.error):
+        termios.tcflush(sys.stdin, termios.TCIFLUSH)
     door.screen.out.flush()
     door.screen.err.prompt(question)
-    return sys.stdin.readline().strip()
+    line = sys.stdin.readline()
+    if not line:
+        raise KeyboardInterrupt
+    return line.strip()

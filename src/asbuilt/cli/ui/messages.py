@@ -15,21 +15,24 @@ _PLACEHOLDER: Final = re.compile(r"<([a-z]+)>")
 _EXAMPLES: Final = {"checks.setup": "npm ci", "checks.tests": "npm test"}
 
 
-def next_command(door: Door, command: str, more: str = "", *, other: str = "") -> None:
-    """Print the next command to type, on stderr; `other` is an alternative, with its command in backticks."""
-    next_step(door, f"{as_advice(command)}{more}", other=other)
+def next_command(door: Door, *commands: str, comment: str = "", other: str = "") -> None:
+    """Print the next commands to type, on stderr; `other` is an alternative, its command in backticks."""
+    next_step(door, as_advice(*commands, comment=comment), other=other)
 
 
-def as_advice(command: str) -> str:
-    """Return a command in backticks; one with a `<placeholder>` asks for the user's own value.
+def as_advice(*commands: str, comment: str = "") -> str:
+    """Return commands in backticks, as a shell line; prose is a comment of the shell behind them.
 
-    `config set` refuses a placeholder, so such a command does not work when it is only typed.
+    A command with a `<placeholder>` asks for the user's own value: `config set` refuses the placeholder.
     """
-    found = _PLACEHOLDER.search(command)
-    if found is None:
-        return f"`{command}`"
-    example = next((f", for example {value}" for key, value in _EXAMPLES.items() if key in command), "")
-    return f"`{command}` with your own {found[1]}{example}"
+    found = _PLACEHOLDER.search(commands[0])
+    if found is not None:
+        example = next(
+            (f", for example {value}" for key, value in _EXAMPLES.items() if key in commands[0]), ""
+        )
+        comment = f"with your own {found[1]}{example}"
+    shown = " &&` `".join(commands)
+    return f"`{shown}` `# {comment}`" if comment else f"`{shown}`"
 
 
 def next_step(door: Door, text: str, *, other: str = "") -> None:

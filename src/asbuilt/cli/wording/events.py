@@ -23,7 +23,13 @@ def _landed(event: landings.LandingDone) -> Words:
 
 
 def _refused(event: landings.LandingRefused) -> Words:
-    return "NOT UNDONE" if event.reverts else "NOT LANDED", event.what, True
+    what = event.what.removeprefix("Not landed: ")
+    return "NOT UNDONE" if event.reverts else "NOT LANDED", what, True
+
+
+def _recovered(event: landings.LandingRecovered) -> Words:
+    came = "it had completed" if event.found == "Landed" else "it had moved nothing"
+    return "RECOVERED", f"A landing was interrupted; {came}.", True
 
 
 def _invariants(event: pulls.PullInvariants) -> Words:
@@ -48,10 +54,7 @@ LANDINGS: Final = (
     ),
     wording(landings.LandingDone, _landed),
     wording(landings.LandingRefused, _refused),
-    wording(
-        landings.LandingRecovered,
-        lambda event: ("RECOVERED", f"a landing that was cut off: {event.found}", True),
-    ),
+    wording(landings.LandingRecovered, _recovered),
     wording(landings.LandingUnsigned, lambda event: ("UNSIGNED", event.why, True)),
     wording(landings.LandingUndone, lambda event: ("UNDONE", event.words, True)),
     wording(landings.LandingTidied, lambda event: ("TIDIED", f"{event.kept_in_all} workspaces kept", False)),

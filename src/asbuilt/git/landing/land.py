@@ -280,8 +280,7 @@ def _look(repository: Repository, checkout: Checkout, ref: str, old: str, new: s
         lost = f"{lines} of your lines" if lines else "your changes"
         return _refused(
             "your_changes",
-            f"{_named(overlap)} {_per(overlap, 'has', 'have')} changes of yours, and this plan changes"
-            f" {_per(overlap, 'it', 'them')} too",
+            f"you have uncommitted changes in {_named(overlap)}, which this plan changes",
             f"{here}; {lost} would be lost. {untouched}",
             "Commit or stash them",
             overlap,

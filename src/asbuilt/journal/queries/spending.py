@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.event import phase_of
-from asbuilt.events.phases import BaselineDone, PhaseProven
+from asbuilt.events.phases import BaselineDone, PhaseProven, TestsResolved
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address
 from asbuilt.journal.queries import plan_names
@@ -23,7 +23,7 @@ class Past(NamedTuple):
     spent: list[Spent]
     """Usage of each proven phase, including verifiers and fixes."""
     suite_s: float | None = None
-    """Duration of the suites on the newest base; None if no run has recorded it."""
+    """Duration of the suites on the newest base; None if it has none, or no run has recorded it."""
 
 
 def past_of(session: Session, org: str, repo: str) -> Past:
@@ -40,6 +40,8 @@ def past_of(session: Session, org: str, repo: str) -> Past:
             match event:
                 case PhaseProven():
                     found.append(total(used.get(of, {}).values()))
-                case BaselineDone(took_s=float(took_s)):
-                    suite_s = max(suite_s, (entry.at, took_s))
+                case TestsResolved(command=None, suites=()) if entry.at > suite_s[0]:
+                    suite_s = entry.at, None
+                case BaselineDone(took_s=float(took_s)) if entry.at > suite_s[0]:
+                    suite_s = entry.at, took_s
     return Past(found, suite_s[1])

@@ -64,5 +64,5 @@ def _apart(facts: PlanFacts, failures: tuple[str, ...]) -> moves.End:
     return moves.End(
         "failed",
         f"the phases pass one by one, but not together{reasons}",
-        f"`asbuilt plan mark {facts.slug} {phase} pending`, then `asbuilt run {facts.slug}{note}`",
+        f"`asbuilt plan mark {facts.slug} {phase} pending &&` `asbuilt run {facts.slug}{note}`",
     )

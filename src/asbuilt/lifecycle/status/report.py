@@ -55,6 +55,8 @@ class AttemptAccount(NamedTuple):
     spent: Spent = Spent()
     """Of the agent and its verifiers."""
     notes: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    """What was found against its tree, as its next fix was given it."""
     refused: tuple[str, ...] = ()
     """Hosts that the sandbox refused, each with the reason."""
 
@@ -78,6 +80,8 @@ class PhaseAccount(NamedTuple):
     signed: Mapping[str, str] = {}
     """The user's answers to changes that needed a sign-off, by the remark's key."""
     rechecked: tuple[Evidence, ...] = ()
+    checks: int = 0
+    """Number of checks that the plan names for it."""
     is_edited: bool = False
     """Its text in the plan was changed while the run worked on earlier phases."""
 
@@ -224,9 +228,10 @@ def sums(account: Account) -> Sums:
         items += len(phase.promised)
         waived += len(phase.waived)
         proven += len(phase.promised) - len(phase.waived) if phase.proven else 0
-        checks += len(phase.evidence)
+        checks += len(phase.evidence) or phase.checks
         passed += sum(evidence.outcome == "PASS" for evidence in phase.evidence)
         not_run += sum(evidence.outcome == "NOT_RUN" for evidence in phase.evidence)
+        not_run += 0 if phase.evidence else phase.checks
         not_run += sum(item.outcome == "NOT_RUN" for item in (judged.items if judged else ()))
     return Sums(items, checks, proven, passed, not_run, waived)
 
@@ -238,7 +243,7 @@ def notes(account: Account) -> list[tuple[str, str]]:
         again = [attempt for attempt in phase.attempts if attempt.was_cut_off]
         if phase.fixes:
             fixes = "1 fix" if phase.fixes == 1 else f"{phase.fixes} fixes"
-            rows.append((phase.id, f"{fixes}: {_first_failure(phase)}"))
+            rows.append((phase.id, ": ".join(filter(None, (fixes, _first_failure(phase))))))
         if again:
             rows.append((phase.id, f"restarted: {again[0].ending}, {again[0].reason}"))
         refused = dict.fromkeys(target for attempt in phase.attempts for target in attempt.refused)
@@ -247,7 +252,8 @@ def notes(account: Account) -> list[tuple[str, str]]:
         if phase.is_edited:
             rows.append((phase.id, EDITED))
         if phase.proven is None and account.kind != "verify":
-            rows.append((phase.id, f"not proven: {_first_failure(phase) or account.reason}"))
+            why = _first_failure(phase) or account.reason
+            rows.append((phase.id, f"not proven: {why}" if why else "not proven yet"))
     return rows
 
 
@@ -261,4 +267,6 @@ def _first_failure(phase: PhaseAccount) -> str:
         for item in attempt.items:
             if item.outcome != "PASS":
                 return f"item {item.item}, {item.text}: {item.outcome}, {item.why}"
+        if attempt.failures:
+            return attempt.failures[0]
     return ""

@@ -293,7 +293,7 @@ def test_what_was_answered_before_is_not_edited_any_more(inbox: Inbox, ada: AtTe
 
 def test_an_edit_of_nothing_asks_about_the_same_text(inbox: Inbox, ada: AtTerminal) -> None:
     said = ada.types("approve", "yes", "a1", "--edit", typed=b"y\n", EDITOR="true")
-    assert said.startswith("exit 0\ny\nThe requirements are unchanged. a1 still waits.\n")
+    assert said.startswith("exit 0\nThe requirements are unchanged. a1 still waits.\n")
     assert [(one.name, one.answer) for one in inbox.drafts.questions] == [("a1", "yes")]
     assert [one.edited for one in inbox.drafts.approved] == [False]
 

@@ -31,13 +31,14 @@ def test_memory_is_emptied_and_that_is_said(shop: Path, environ: dict[str, str])
     assert typed(shop, environ, "author", "--clear-memory") == (0, "", "No memories of this repository.\n")
 
 
-def test_where_nothing_is_committed_no_authoring_is_begun(asbuilt: Callable[..., str]) -> None:
+def test_where_nothing_is_committed_no_authoring_is_begun(asbuilt: Callable[..., str], shop: Path) -> None:
+    (shop / ".git/refs/heads/main").unlink()
     assert asbuilt("author", "greet people", "--script", "/dev/null") == snapshot("""\
 exit 4
 --- stderr
 error: there is no commit on main
-  Why:  Agents plan in a checkout of what is committed.
-  Next: Commit something, then try again.
+  Why:  Agents work in a checkout of what is committed.
+  Next: git commit --allow-empty -m start
 """)
     assert asbuilt("status") == snapshot("""\
 exit 0

@@ -26,9 +26,10 @@ def test_a_person_is_asked_about_a_stale_text_and_told_how_to_refine_it(
         (
             0,
             """\
-n
 ! phase 2a, line 64: says "may need refresh"
-Run it all the same? [y/N]: Next: \x1b[1masbuilt plan refine rate-limit "what changes"\x1b[0m
+Run it all the same? [y/N] n
+Nothing was started.
+Next: \x1b[1masbuilt plan refine rate-limit "what changes"\x1b[0m
 """,
         )
     )
@@ -45,7 +46,6 @@ def test_a_person_sees_what_a_phase_promises_and_that_it_waits_for_their_eyes_an
         (
             0,
             """\
-n
 Agents   scripted implements and verifies, in separate processes
 Cost     Estimate: none yet. Limit: $15.00 (API prices) a run
 Lands    on main, when you confirm
@@ -55,7 +55,10 @@ Phase 2a changes what people see: landing waits until you have looked at it.
   - Refill in one round trip
   - A button that clears it
   1 check of its own
-Run it? [Y/n]: \
+Run it? [Y/n] n
+Nothing was started.
+Next: \x1b[1masbuilt run rate-limit\x1b[0m
+  or  read the plan: \x1b[1masbuilt plan show rate-limit\x1b[0m
 """,
         )
     )
@@ -77,3 +80,18 @@ error: phase 3 of rate-limit waits for phase 2a, 2b
         the order.
 """)
     assert "Nothing has run here." in asbuilt("status")
+
+
+def test_phases_that_wait_for_each_other_are_named(
+    shop: Path, environ: dict[str, str], asbuilt: Callable[..., str]
+) -> None:
+    put(shop, rate_limit=RATE_LIMIT.replace("Phase 1.", "Phase 3.", 1))
+    (shop / "script.toml").touch()
+    environ["ASBUILT_AGENTS_IMPLEMENT"] = "scripted"
+    assert asbuilt("run", "rate-limit", "--script", "script.toml") == snapshot("""\
+exit 4
+--- stderr
+error: rate-limit has 1 error: phases wait for each other: 2a -> 3 -> 2a
+  Why:  Phases 2a and 3 wait for each other, so none can start.
+  Next: asbuilt plan check rate-limit
+""")

@@ -28,7 +28,6 @@ from asbuilt.errors import DONE, PARKED, GateStopped, UsageWrong
 from asbuilt.events.options import LENGTHS, Authoring, RunOptions, one_of
 from asbuilt.flows.requests import Declined, request
 from asbuilt.git.forge.github import open_forge
-from asbuilt.git.repository import base_on
 from asbuilt.journal import memory, runs
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
@@ -132,6 +131,8 @@ def _settle_tests(door: Door, site: Site, address: Address) -> Next | None:
     except KeyboardInterrupt:
         door.screen.err.line()
         return None
+    if not seen:
+        door.screen.talk("None found; only the plan's checks will run.")
     return explain_setup(door) if is_setup_broken(seen) else None
 
 
@@ -218,7 +219,6 @@ def _here(door: Door, words: str, wish: choices.Wish) -> int:
 
 def _options(door: Door, site: Site, slug: str, wish: choices.Wish) -> RunOptions:
     settings, branch = site.desk.settings, target_of(site.repository.root)
-    base_on(site.repository, branch)
     chosen = chosen_for_runs(settings)
     options = RunOptions(
         kind="author",

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
+from asbuilt.agents.roster import roster
 from asbuilt.cli.commands.config.show import complete_key, words
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.settings_files import chosen_now, edit, file_for, refuse_locked
@@ -15,7 +16,10 @@ from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import UsageWrong
 from asbuilt.library.repository import find_repository
 from asbuilt.session.tools import keep_listed
-from asbuilt.settings import Kind, Layer, Setting, Value, from_text, presented, setting_named
+from asbuilt.settings import Kind, Layer, Setting, Value, from_text, presented, setting_named, survey
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 _LISTS: Final = (Kind.GLOBS, Kind.NAMES, Kind.CHOICES)
 _PLACEHOLDER: Final = re.compile(
@@ -51,6 +55,9 @@ def command(door: Door, key: str, value: str, *, user: bool) -> None:
     takes = f"`asbuilt config show {setting.key}` lists the values that it accepts."
     added = value.removeprefix("+") if setting.kind in _LISTS else value
     read = from_text(setting, added, where="", next_step=takes)
+    if value and (setting.key == "agents.implement" or setting.key.startswith("roles.")):
+        settings, _ = survey(repository=_root(door), environ=door.environ)
+        roster(settings, door.environ).kind_of(value)
     if added != value and isinstance(read, tuple):
         before = chosen_now(find_repository(door.start), door.environ, setting).value
         whole = dict.fromkeys((*(before if isinstance(before, tuple) else ()), *read))
@@ -69,6 +76,11 @@ def command(door: Door, key: str, value: str, *, user: bool) -> None:
 def unset(door: Door, key: str, *, user: bool) -> None:
     """Remove one value from a settings file: the file that `config set` would write."""
     _change(door, setting_named(key), None, user=user)
+
+
+def _root(door: Door) -> Path | None:
+    repository = find_repository(door.start)
+    return repository.root if repository else None
 
 
 def _need_value(setting: Setting, value: str) -> None:

@@ -221,7 +221,7 @@ def _play(door: Door, scene: Scene, kept: Path | None) -> int:
     if kept:
         _print(door, "To look around, with asbuilt log, git log or asbuilt land --undo:")
         _where(door, scene)
-    next_command(door, "asbuilt init", ", in a repository of yours")
+    next_command(door, "asbuilt init", comment="in a repository of your own")
     return DONE if landed else FAILED
 
 

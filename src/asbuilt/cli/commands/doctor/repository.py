@@ -90,6 +90,11 @@ def version_of(program: str, path: str) -> str | None:
 
 
 _BRANCH: Final = "refs/heads/"
+_BARE: Final = ErrorFacts(
+    what="this is a bare repository",
+    why="Agents and checks work on files; a bare repository has none.",
+    next_step="`git clone . ../checkout`",
+)
 
 
 def look_at_git(start: Path, environ: Mapping[str, str]) -> GitFacts:
@@ -99,7 +104,10 @@ def look_at_git(start: Path, environ: Mapping[str, str]) -> GitFacts:
         return GitFacts(version=None)
     version = version_of(program, environ.get("PATH", os.defpath)) or ""
     try:
-        return _in_repository(open_repository(start), version)
+        repository = open_repository(start)
+        if repository.root == repository.git_dir:
+            return GitFacts(version=version, repository=start.name, error=_BARE)
+        return _in_repository(repository, version)
     except NotFound:
         return GitFacts(version=version)
     except GitFailed as error:

@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from shlex import quote
 from typing import TYPE_CHECKING, Final
 
+from msgspec import structs
+
 from asbuilt._version import VERSION
 from asbuilt.cli.commands.doctor.fixes import remedy_for
 from asbuilt.cli.commands.doctor.page import Row, State, Stops, good, judged, note, problem
@@ -98,7 +100,9 @@ def _git(git: fact.GitFacts) -> Row:
             next_step="Install the package git.",
         )
     if git.error is not None:
-        return _error(git.error)
+        is_unborn = git.branch is not None and not git.has_commits
+        what = f"{git.error.what}; no commit yet" if is_unborn else git.error.what
+        return _error(structs.replace(git.error, what=what))
     if git.repository is None:
         return note("not in a repository; a run needs one", lead=git.version)
     if not git.has_commits:
@@ -106,7 +110,7 @@ def _git(git: fact.GitFacts) -> Row:
             f"{git.repository} has no commit yet",
             lead=git.version,
             why="A run starts from a commit, and proves what it adds to it.",
-            next_step="`git commit` what there is.",
+            next_step="`git commit --allow-empty -m start`",
         )
     changed = f"{counted(git.changed, 'file')} changed (yours; never touched)" if git.changed else "clean"
     parts = [
@@ -160,7 +164,10 @@ def _sandbox(sandbox: fact.SandboxFacts) -> Row:
 
 
 def _reach(reach: fact.ReachFacts) -> Row:
-    words = f"an agent can read {reach.readable} of {reach.logins} logins in your home"
+    several = reach.logins > 1
+    words = f"your {counted(reach.logins, 'login')} {'are' if several else 'is'} hidden from agents"
+    if reach.readable:
+        words = f"an agent can read {reach.readable} of {counted(reach.logins, 'login')} in your home"
     words = words if reach.logins else "no logins in your home"
     is_held = not reach.readable and reach.refuses
     refusal = "a host that is not listed was refused just now" if reach.refuses else "no host was refused"

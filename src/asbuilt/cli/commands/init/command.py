@@ -44,11 +44,15 @@ from asbuilt.library.atomic_files import create, replace
 from asbuilt.library.repository import find_repository
 from asbuilt.plan.markdown.source import digest
 from asbuilt.proof.candidates import ways
+from asbuilt.proof.projects.model import Suite
 from asbuilt.session.bytecode import compile_hooks
-from asbuilt.settings import Layer, survey
+from asbuilt.settings import Layer, SuiteTable, survey
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from asbuilt.cli.commands.doctor.facts import SandboxFacts
+    from asbuilt.settings import Settings
 
 
 class Found(NamedTuple):
@@ -74,16 +78,22 @@ def look(door: Door) -> Found:
     own = [
         choice.origin.where for choice in settings.chosen.values() if choice.origin.layer is Layer.REPOSITORY
     ]
-    suites = "checks.suites" if settings.chosen["checks.suites"].value else ""
     return Found(
-        place=place_of(repository),
+        place=place_of(repository, door.start),
         is_repository=repository is not None,
         settings=tuple(own),
         agents=tuple(installed(door.environ)),
-        tests=settings.text("checks.tests") or suites,
+        tests=settings.text("checks.tests") or ", ".join(_suites(settings)),
         ways=_ways(repository.root) if repository else (),
         sandbox=look_at_sandbox(required=settings.flag("sandbox.required")),
     )
+
+
+def _suites(settings: Settings) -> Iterator[str]:
+    chosen = settings.chosen["checks.suites"].value
+    for suite in chosen if isinstance(chosen, tuple) else ():
+        if isinstance(suite, SuiteTable):
+            yield Suite(suite.folder, suite.command).shown
 
 
 def _ways(root: Path) -> tuple[str, ...]:
@@ -278,7 +288,7 @@ def command(door: Door, *, remove: bool, imports: bool, yes: bool, dry_run: bool
     seen = look(door)
     show(door, seen)
     if has_gate:
-        next_command(door, "asbuilt doctor", ", which tests the gate")
+        next_command(door, "asbuilt doctor", comment="tests the gate")
     else:
         next_command(door, next_step(door, seen))
     return DONE
@@ -292,7 +302,7 @@ def _overview(door: Door) -> int:
         return DONE
     screen, symbols = door.screen, door.screen.out.symbols
     show(door, seen)
-    screen.answer("  wrote     nothing; with an option, only files of that agent in your home")
+    screen.answer("Wrote nothing. An option installs asbuilt into that agent (files in your home).")
     screen.answer()
     for name, tool in TOOLS.items():
         mark = symbols.proven if there[name] else symbols.not_started

@@ -57,6 +57,13 @@ class _Checked(NamedTuple):
         """Whether an error stops a run."""
         return self.plan is None or any(problem.severity == "error" for problem in self.problems)
 
+    @property
+    def is_broken(self) -> bool:
+        """Whether its text has an error, whatever its tried checks show."""
+        of_checks = problems_of(self.tried or ())
+        errors = (problem for problem in self.problems if problem.severity == "error")
+        return self.plan is None or any(problem not in of_checks for problem in errors)
+
 
 @subcommand(
     "check",
@@ -161,9 +168,11 @@ def _sum_up(door: Door, desk: Desk, checked: list[_Checked]) -> None:
 
 def _next(door: Door, desk: Desk, checked: list[_Checked]) -> Next:
     """Return the next command: mend the first error, or run the first plan that has an open phase."""
-    if command := helping([failure for plan in checked for failure in failures_in(plan.tried or ())]):
-        return Next(command)
-    wrong = next((plan for plan in checked if plan.has_error), None)
+    helped = helping([failure for plan in checked for failure in failures_in(plan.tried or ())])
+    # Checks of a plan whose text is wrong show nothing yet.
+    wrong = next((plan for plan in checked if plan.is_broken or (plan.has_error and not helped)), None)
+    if wrong is None and helped:
+        return Next(helped)
     if wrong is not None:
         name, errors = (
             desk.name_of(wrong.at),
@@ -172,7 +181,7 @@ def _next(door: Door, desk: Desk, checked: list[_Checked]) -> Next:
         if door.may_ask:
             return Next(f"asbuilt plan open {name}", also=f"asbuilt plan check {name}")
         line = next((f":{error.line}" for error in errors), "")
-        return Next("", f"asbuilt plan check {name}", advice=f"Correct {printable(wrong.at.shown)}{line}")
+        return Next(f"asbuilt plan check {name}", comment=f"correct {printable(wrong.at.shown)}{line} first")
     left = [plan for plan in checked if any(phase.status is not Status.DONE for phase in plan.phases)]
     if desk.library.repository is None or not left:
         return Next(f"asbuilt plan show {desk.name_of((left or checked)[0].at)}")

@@ -69,7 +69,7 @@ def command(
     at = describe(library, file)
     door.screen.answer(f"Wrote {printable(at.shown)}: {counted(phases, 'phase')} to fill in.")
     typed = desk.name_of(at)
-    next_command(door, f"asbuilt plan open {typed}", f", then `asbuilt plan check {typed}`")
+    next_command(door, f"asbuilt plan open {typed}", f"asbuilt plan check {typed}")
 
 
 def template_text(settings: Settings, root: Path | None) -> str:

@@ -32,6 +32,7 @@ from asbuilt.cli.shell.plan_context import complete_phase, complete_plan, desk_f
 from asbuilt.cli.shell.renamed import ONLY_NOTE
 from asbuilt.cli.shell.run_context import Site, asker, open_site
 from asbuilt.cli.ui.clock import now_in
+from asbuilt.cli.ui.confirm import accepted
 from asbuilt.cli.ui.messages import answer, headline, next_command
 from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.cli.ui.words import counted
@@ -241,7 +242,7 @@ def _goes_ahead(door: Door, opened: Opened, phases: Sequence[Phase], options: Ru
         return False
     announce(door, options, expected(door, len(phases), options.depth or "normal"))
     _report_eyes(door, phases)
-    return _agreed(door, phases, wish)
+    return _agreed(door, opened.at.slug, phases, wish)
 
 
 def _hold_to_approval(door: Door, site: Site, address: Address, opened: Opened) -> None:
@@ -313,7 +314,7 @@ def _report_eyes(door: Door, phases: Sequence[Phase]) -> None:
         door.screen.talk(f"{which} what people see: landing waits until you have looked at {them}.")
 
 
-def _agreed(door: Door, phases: Sequence[Phase], wish: Wish) -> bool:
+def _agreed(door: Door, slug: str, phases: Sequence[Phase], wish: Wish) -> bool:
     """Show what a phase promises and ask for confirmation; `--finish` and `--auto` imply it."""
     if wish.auto or wish.finish or not phases or not door.is_attended:
         return True
@@ -321,7 +322,11 @@ def _agreed(door: Door, phases: Sequence[Phase], wish: Wish) -> bool:
         after = ", ".join(phase.depends_on.on)
         door.screen.talk(printable(f"{phase.id}  {phase.title}{f'   after {after}' if after else ''}"))
         door.screen.talk_all(_promised(phase, door.screen.err))
-    return click.confirm("Run it?", default=True, err=True)
+    if accepted(door, "Run it?"):
+        return True
+    door.screen.answer("Nothing was started.")
+    next_command(door, f"asbuilt run {slug}", other=f"read the plan: `asbuilt plan show {slug}`")
+    return False
 
 
 def _promised(phase: Phase, pen: Pen) -> Iterator[str]:

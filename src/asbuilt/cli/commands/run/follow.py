@@ -31,7 +31,7 @@ from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, INTERRUPTED, GateStopped
 from asbuilt.flows.fleet.membership import is_fleets
 from asbuilt.flows.requests import Declined, answer, note, request
-from asbuilt.git.repository import current_branch, open_repository
+from asbuilt.git.repository import base_on, current_branch, open_repository
 from asbuilt.journal.queries.folds import Folds
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def _read_answer(door: Door, name: str, asked: Approval) -> tuple[Answer, str | 
     keys = _OPEN_KEYS if is_open else _KEYS
     try:
         while True:
-            word = typed(door, keys, is_fresh=True)
+            word = typed(door, keys)
             match word.casefold():
                 case "":
                     return None
@@ -265,12 +265,14 @@ def _pause(door: Door, lookout: Lookout) -> int:
 
 
 def target_of(checkout: Path) -> str:
-    """Return the checked-out branch, on which proven work lands."""
-    branch = (current_branch(open_repository(checkout)) or "").removeprefix(_BRANCH)
+    """Return the checked-out branch, on which proven work lands; raise if it has no commit."""
+    repository = open_repository(checkout)
+    branch = (current_branch(repository) or "").removeprefix(_BRANCH)
     if not branch:
         raise GateStopped(
             "no branch is checked out here",
             why="Proven work lands on the branch that is checked out.",
             next_step="`git branch --list` shows the branches; switch to one, then run again.",
         )
+    base_on(repository, branch)
     return branch

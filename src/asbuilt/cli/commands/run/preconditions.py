@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, assert_never
 
-import click
-
+from asbuilt.cli.ui.confirm import agreed
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
-from asbuilt.cli.ui.words import counted
+from asbuilt.cli.ui.words import counted, listed
 from asbuilt.errors import GateStopped
 from asbuilt.lifecycle.plan_run.doubts import course_for, doubts_in, plan_in
+from asbuilt.plan.graph import cycle
 from asbuilt.plan.needs import open_needs
+from asbuilt.plan.problems import Rule
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
@@ -31,8 +32,9 @@ def is_confirmed(door: Door, opened: Opened, phases: Sequence[Phase], *, is_atte
         case "go" | "tell":
             return True
         case "ask":
-            if click.confirm("Run it all the same?", default=False, err=True):
+            if agreed(door, "Run it all the same?"):
                 return True
+            door.screen.answer("Nothing was started.")
             next_command(door, f'asbuilt plan refine {slug} "what changes"')
             return False
         case "refuse":
@@ -52,9 +54,18 @@ def refuse_errors(slug: str, plan: Plan) -> None:
     if errors:
         raise GateStopped(
             f"{slug} has {counted(len(errors), 'error')}: {errors[0].message}",
-            why="The plan has errors, so asbuilt cannot tell when a phase is done.",
+            why=_waits(plan)
+            if errors[0].rule is Rule.CIRCULAR_DEPENDENCY
+            else "The plan has errors, so asbuilt cannot tell when a phase is done.",
             next_step=f"`asbuilt plan check {slug}`",
         )
+
+
+def _waits(plan: Plan) -> str:
+    circle = cycle({phase.id: phase.depends_on.on for phase in plan.phases})
+    if len(circle) == 1:
+        return f"Phase {circle[0]} waits for itself, so it cannot start."
+    return f"Phases {listed(circle)} wait for each other, so none can start."
 
 
 def refuse_direct(slug: str, landing: str, settings: Settings) -> None:
