@@ -41,6 +41,12 @@ def _deferred(event: schedules.ScheduleDeferred) -> Words:
     return "DEFERRED", text, is_deferral_shown(event.number)
 
 
+def _ended(event: runs.RunEnded) -> Words:
+    # The event of the landing or of the undo has reported the usual end.
+    is_reported = event.state in ("landed", "undone") and not event.words
+    return event.state.upper(), event.words, not is_reported
+
+
 RUNS: Final = (
     wording(runs.RunRequested, lambda event: ("ASKED", f"mode {event.mode}", False)),
     wording(runs.ClaimAcquired, lambda _: ("CLAIM", "taken", False)),
@@ -75,7 +81,7 @@ RUNS: Final = (
     wording(runs.ReportWritten, lambda _: ("REPORT", "written", False)),
     wording(runs.AttentionCalled, lambda event: ("CALLED", f"you, by {event.way}", False)),
     # A landing has its own line: LandingDone.
-    wording(runs.RunEnded, lambda event: (event.state.upper(), event.words, event.state != "landed")),
+    wording(runs.RunEnded, _ended),
     wording(schedules.ScheduleSet, lambda event: ("SCHEDULED", f"{event.cadence}, {event.zone}", True)),
     wording(schedules.ScheduleFired, lambda event: ("FIRES", f"its time was {event.slot}", True)),
     wording(schedules.ScheduleDeferred, _deferred),
