@@ -353,8 +353,8 @@ def test_the_worker_notifies_the_desktop_once_with_our_own_words(office: Office,
     office.asbuilt("watch", "greet")
     until(lambda: "a2" in (tmp_path / "said").read_text(encoding="utf-8"))
     assert (tmp_path / "said").read_text(encoding="utf-8") == snapshot("""\
---app-name=asbuilt -- asbuilt: greet.1 needs you Question a1 waits: asbuilt approve
---app-name=asbuilt -- asbuilt: greet.1 needs you Question a2 waits: asbuilt approve
+--app-name=asbuilt -- asbuilt: greet.1 in shop needs you Question a1 waits: asbuilt approve
+--app-name=asbuilt -- asbuilt: greet.1 in shop needs you Question a2 waits: asbuilt approve
 """)
     assert '"way":"desktop"' in office.asbuilt("log", "greet", "--json")
     office.environ["ASBUILT_ATTENTION_DESKTOP"] = "false"
