@@ -276,7 +276,7 @@ Lands    on main, when you confirm
 1  Greet
   - `greet.py` says hello
   1 check of its own
-Run it? [Y/n]:
+Run it? [Y/n]
 """)
     terminal.type("n")
     terminal.await_words("exit 0")
@@ -368,7 +368,7 @@ Lands    on main, when you confirm
 1  Greet
   - `greet.py` says hello
   1 check of its own
-Run it? [Y/n]:
+Run it? [Y/n]
 """)
     terminal.type("n")
     terminal.await_words("exit 0")
