@@ -120,10 +120,7 @@ def test_a_git_that_does_not_know_its_user_is_a_problem(shop: Shop, monkeypatch:
     assert trouble is not None
     assert (trouble.what, trouble.next_step) == (
         "git does not know who you are",
-        (
-            '`git config --global user.name "Your Name"` and'
-            " `git config --global user.email you@example.com`, then try again."
-        ),
+        ('`git config --global user.name "Your Name" &&` `git config --global user.email you@example.com`'),
     )
 
 

@@ -64,7 +64,8 @@ def test_a_command_that_would_write_there_says_so(tmp_path: Path) -> None:
 def test_the_doctor_says_so_too(tmp_path: Path) -> None:
     code, said, _ = _asbuilt(tmp_path, "doctor")
     assert code == 1
-    assert _words(said).startswith(_words(f"✗ git {tmp_path / 'shop'}/.git is read-only for you Why: {WHY}"))
+    git = f"✗ git {tmp_path / 'shop'}/.git is read-only for you; no commit yet Why: {WHY}"
+    assert _words(said).startswith(_words(git))
 
 
 @one_store

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.cli.runs.costs import expected_by
-from asbuilt.cli.runs.terms import terms_of, with_team
+from asbuilt.cli.runs.terms import UNNAMED, terms_of, with_team
 from asbuilt.cli.ui.columns import pad, shorten
 from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.cli.ui.words import counted
@@ -115,7 +115,7 @@ def _terms(door: Door, site: Site, draft: Draft) -> list[tuple[str, str]]:
         branch=branch or "the branch that is checked out", hold=True, caps=chosen_for_runs(settings).caps
     )
     try:
-        options = with_team(options, settings, door.environ, agent=None, script="-")
+        options = with_team(options, settings, door.environ, agent=None, script=UNNAMED)
     except AsbuiltError as error:
         # The approver needs no agent on their own machine.
         _, *others = terms_of(options, expected)

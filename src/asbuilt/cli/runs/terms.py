@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
 
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from asbuilt.cli.runs.costs import Expected
     from asbuilt.events.options import RunOptions
     from asbuilt.settings import Settings
+
+UNNAMED: Final = "-"
+"""Stands for a script that the user has not named yet."""
 
 
 def with_team(
@@ -43,7 +46,7 @@ def with_team(
             why="It performs only the actions in the script.",
             next_step="Add `--script FILE`; `asbuilt demo --keep` leaves an example, agent.toml.",
         )
-    if script is not None:
+    if script not in (None, UNNAMED):
         read_script(Path(script))
     return structs.replace(
         options,
