@@ -80,6 +80,29 @@ def test_an_undo_after_a_conflict_opens_every_phase_that_did_not_land(office: Of
     assert "1   IMPLEMENT attempt 1" in walk.follow(again)
 
 
+def test_phases_that_were_proven_one_by_one_are_undone_with_the_tests_that_they_added(office: Office) -> None:
+    def case(name: str, file: str) -> str:
+        return (
+            f"import unittest\n\n\nclass Case{name}(unittest.TestCase):\n"
+            f"    def test_{name}(self):\n        open('{file}').close()\n"
+        )
+
+    (office.shop / "test_base.py").write_text(case("base", "plans/greet.md"), encoding="utf-8")
+    commit(office, "a test")
+    office.environ["ASBUILT_CHECKS_TESTS"] = "python3 -W ignore -m unittest -v"
+    script = SCRIPT
+    for phase, file in (("1", "greet.py"), ("2a", "part.py")):
+        at = f'phase = "{phase}"\nrole = "implement"\nacts = ['
+        text = case(phase, file).replace("\n", "\\n")
+        script = script.replace(at, f'{at}{{ write = "test_{phase}.py", text = "{text}" }}, ')
+    office.script.write_text(script, encoding="utf-8")
+    for phase in ("1", "2a"):
+        assert "proven, not landed" in office.asbuilt("run", "greet", phase, "--script", str(office.script))
+    assert "landed on main" in office.asbuilt("land", "greet")
+    assert "reverted on main; the plan is open again" in office.asbuilt("land", "greet", "--undo")
+    assert office.git("ls-files", "test_*.py") == "test_base.py"
+
+
 def test_a_declined_sign_off_leads_to_another_attempt_with_its_reason(office: Office) -> None:
     walk = Walk(office)
     plan = office.shop / "plans" / "greet.md"

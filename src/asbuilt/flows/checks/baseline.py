@@ -75,7 +75,8 @@ def run_baseline(record: Record, proving: Proving, facts: ProvingFacts) -> None:
         record.prepare(BaselineDone(outcome="PASS", why="every failure counts"), "baseline")
         return
     if proofs:
-        proven_by = proofs[-1]
+        # An undo goes back to before the first of them: the tests that they added go, too.
+        proven_by = proofs[0] if isinstance(facts, UndoFacts) else proofs[-1]
         known = record.prepared(BaselineDone, "baseline", run=proven_by)
         event = BaselineDone(
             outcome="FAIL" if known.failed else "PASS",
@@ -115,9 +116,9 @@ def run_baseline(record: Record, proving: Proving, facts: ProvingFacts) -> None:
 
 
 def _proofs_of(facts: ProvingFacts) -> list[str]:
-    """Return the runs that proved what a landing moves or an undo reverts."""
+    """Return the runs that proved what a landing moves or an undo reverts, the earliest first."""
     if isinstance(facts, UndoFacts):
-        return [facts.of] if facts.of else []
+        return sorted({landed.run for landed in facts.undoes})
     return [work.run for work in facts.unlanded] if isinstance(facts, LandingFacts) else []
 
 
