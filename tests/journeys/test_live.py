@@ -186,7 +186,7 @@ $
     terminal.type("n")
     terminal.await_words("Why? >")
     terminal.type("enough for today")
-    assert terminal.await_words("exit 0\n$") == snapshot("""\
+    assert terminal.await_words("exit 5\n$") == snapshot("""\
 $ asbuilt watch; echo exit $?
 ✓ 1   Greet                proven  [HASH]  1 check [AGE]
 ✗ 2a  Part                 NOT PROVEN: scripted says done, a check disagrees
@@ -322,7 +322,7 @@ def test_whoever_looks_on_is_told_that_somebody_else_has_paused_it(terminal: Ter
         terminal.await_words("Pauses after this attempt.")
         terminal.open_gate()
         pausing.communicate(timeout=180)
-    assert "greet.1   Paused" in terminal.await_words("exit 0\n$")
+    assert "greet.1   Paused" in terminal.await_words("exit 5\n$")
 
 
 def test_a_reader_that_goes_away_leaves_the_run_as_it_is(office: Office) -> None:
