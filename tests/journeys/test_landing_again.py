@@ -84,7 +84,7 @@ def test_phases_that_were_proven_one_by_one_are_undone_with_the_tests_that_they_
     def case(name: str, file: str) -> str:
         return (
             f"import unittest\n\n\nclass Case{name}(unittest.TestCase):\n"
-            f"    def test_{name}(self):\n        open('{file}').close()\n"
+            f"    def test_{name}(self):\n        self.assertTrue(open('{file}').read())\n"
         )
 
     (office.shop / "test_base.py").write_text(case("base", "plans/greet.md"), encoding="utf-8")
