@@ -123,7 +123,7 @@ smoke:
     python -m tests.simulator 20 0
     python -m tests.lifecycle.critique 20 0
 
-# the journeys that show required behaviours, and a third of the others: three commits in a row have all
+# every other journey that shows a required behaviour, and a sixth of the others: six commits in a row have all
 [private]
 journeys-slice:
     just journeys --turn "$(git rev-list --count HEAD)"

@@ -22,7 +22,7 @@ sys.path.insert(0, str(ROOT))
 from tests.plan.cases import load_all  # noqa: E402
 from tests.plan.requests import Complete, Correct, FillIn, MarkItem, MarkPhase, Request, perform  # noqa: E402
 
-from asbuilt.plan.statuses import WRITABLE  # noqa: E402 - the tests' folder is on the path only now
+from asbuilt.plan.markdown.statuses import WRITABLE  # noqa: E402 - the tests' folder is on the path only now
 
 STATUSES = sorted(WRITABLE)
 KINDS = 6

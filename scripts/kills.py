@@ -23,7 +23,7 @@ from tests.crash.machines import SSH  # noqa: E402
 from tests.journal.conftest import open_store  # noqa: E402
 
 from asbuilt.events.landings import LandingDone  # noqa: E402
-from asbuilt.events.plain import read_options  # noqa: E402
+from asbuilt.events.options_json import read_options  # noqa: E402
 from asbuilt.events.runs import RunEnded  # noqa: E402
 from asbuilt.flows.fleet.membership import join, ordered  # noqa: E402
 from asbuilt.flows.registration import enrol  # noqa: E402

@@ -28,7 +28,7 @@ RECORD: Final = ROOT / ".pytest_cache" / "v" / "asbuilt" / "entries"
 """What `tests/support/entries.py` recorded since `--begin`: each case of a test of a row, with its result.
 
 "started" (asbuilt, as a process), "nothing" (it passed and started no process of asbuilt), "failed",
-"skipped", and "long" (collected, and left out by the marker of that name).
+"skipped", "long" (collected, and left out by the marker of that name), and "turn" (left to the next commit).
 """
 SESSIONS: Final = RECORD.with_name("sessions")
 """What each session since `--begin` selected, and how it ended."""
@@ -38,7 +38,7 @@ WHOLE: Final = {
     "not crash and not live and not real": ("just test", ()),
 }
 """The sessions of a whole record: the markers of each, its command, and the paths that the command names."""
-RESULTS: Final = ("started", "failed", "nothing", "skipped", "long")
+RESULTS: Final = ("started", "failed", "nothing", "skipped", "long", "turn")
 PROBLEMS: Final = {
     "absent": "did not run in a session of this record: run the whole of `just inventory`; if that ran, the "
     "test has no marker of its sessions",
@@ -280,15 +280,19 @@ def compare(record: Mapping[str, str]) -> Iterator[str]:
     for row in rows():
         listed = [test for test in _tests_of(row) if test in entries()]
         seen = {found.get(test) for test in listed}
-        if "skipped" in seen and not seen & {"started", "long"}:
+        if "skipped" in seen and not seen & {"started", "long", "turn"}:
             yield f"{row.id}: {', '.join(sorted({*listed}))}: {UNSEEN}"
 
 
 def notes(record: Mapping[str, str]) -> Iterator[str]:
-    """Name the tests of the list that CI does not run, and those that were skipped."""
-    for test, result in sorted(results(record).items()):
+    """Name the tests that CI does not run, and those that were skipped; count those of other turns."""
+    found = results(record)
+    for test, result in sorted(found.items()):
         if result in NOTES:
             yield f"{test} ({_ids(test)}) {NOTES[result]}"
+    later = sum(result == "turn" for result in found.values())
+    if later:
+        yield f"{later} tests run with the next commit: every other one has its turn"
 
 
 def extent(sessions: Iterable[Mapping[str, Any]]) -> Iterator[str]:
@@ -313,7 +317,7 @@ def extent(sessions: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 def unshown(record: Mapping[str, str]) -> list[str]:
     """Return the ids of the proven rows that no test of the record shows."""
     found = results(record)
-    shown = {test for test, result in found.items() if result in ("started", "long")}
+    shown = {test for test, result in found.items() if result in ("started", "long", "turn")}
     return [row.id for row in rows() if row.state == "proven" and not shown & set(_tests_of(row))]
 
 

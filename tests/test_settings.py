@@ -124,7 +124,7 @@ def test_what_the_organisation_locks_stands_above_all(data: st.DataObject) -> No
         )
         chosen = world.load().chosen[setting.key]
         name = str(world.organisation)
-    origin = Origin(layer=Layer.ORGANISATION, name=name, line=2, locked=True)
+    origin = Origin(layer=Layer.ORGANISATION, name=name, line=2, locked=True, file=Path(name))
     assert chosen == Chosen(value=locked, origin=origin)
 
 

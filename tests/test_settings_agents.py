@@ -33,7 +33,7 @@ def test_an_agent_has_a_table_of_its_own(world: World) -> None:
     }
     assert (settings.number("agents.slots"), settings.text("roles.verify")) == (3, "codex")
     assert settings.chosen["agents.quick.model"].origin == Origin(
-        Layer.USER, "~/.config/asbuilt/config.toml", 5
+        Layer.USER, "~/.config/asbuilt/config.toml", 5, file=world.user
     )
 
 

@@ -51,7 +51,10 @@ def test_a_file_that_is_not_toml_is_named_with_the_line_if_the_parser_tells_it(
             'locked = ["nothing"]\n',
             snapshot(["[ORGANISATION]:1: locked names nothing, which this file does not set"]),
         ),
-        ("[ring]\nrequired = 1\n", snapshot(["[ORGANISATION]:2: sandbox.required 1 is not true or false"])),
+        (
+            "[sandbox]\nrequired = 1\n",
+            snapshot(["[ORGANISATION]:2: sandbox.required 1 is not true or false"]),
+        ),
     ],
 )
 def test_a_lock_that_locks_nothing_is_named(world: World, text: str, problems: list[str]) -> None:
@@ -68,8 +71,8 @@ def test_a_lock_that_locks_nothing_is_named(world: World, text: str, problems: l
             snapshot(['ASBUILT_LANDING_MODE: landing.mode "merge" is not cherry-pick, pr, direct']),
         ),
         (
-            {"ASBUILT_RING_REQUIRED": "perhaps"},
-            snapshot(['ASBUILT_RING_REQUIRED: sandbox.required "perhaps" is not true or false']),
+            {"ASBUILT_SANDBOX_REQUIRED": "perhaps"},
+            snapshot(['ASBUILT_SANDBOX_REQUIRED: sandbox.required "perhaps" is not true or false']),
         ),
         (
             {"ASBUILT_LANDNG_MODE": "pr"},
@@ -88,18 +91,36 @@ def test_a_variable_is_read_as_strictly_as_a_file(
     assert world.problems() == problems
 
 
-def test_load_raises_the_first_problem_in_the_form_of_every_error(world: World) -> None:
+def test_load_raises_the_first_problem_in_the_form_of_every_error(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (world.repository / "asbuilt.toml").write_text('[landing]\nmode = "merge"\n')
+    monkeypatch.chdir(world.repository)
     with pytest.raises(SettingInvalid) as caught:
         world.load()
     assert (caught.value.what, caught.value.why, caught.value.next_step, caught.value.exit_code) == snapshot(
         (
             'asbuilt.toml:2: landing.mode "merge" is not cherry-pick, pr, direct',
             "A guessed landing could move the wrong branch.",
-            "Correct asbuilt.toml:2; `asbuilt config show --origin` shows who sets what.",
+            "`${EDITOR:-vi} +2 asbuilt.toml`",
             2,
         )
     )
+
+
+@pytest.mark.parametrize(
+    ("below", "path"), [("src/deep", "../../asbuilt.toml"), ("..", "[REPOSITORY]/asbuilt.toml")]
+)
+def test_the_editor_is_given_a_path_that_works_in_the_folder_of_the_user(
+    world: World, monkeypatch: pytest.MonkeyPatch, below: str, path: str
+) -> None:
+    (world.repository / "asbuilt.toml").write_text('[landing]\nmode = "merge"\n')
+    (world.repository / "src/deep").mkdir(parents=True)
+    monkeypatch.chdir(world.repository / below)
+    with pytest.raises(SettingInvalid) as caught:
+        world.load()
+    told = caught.value.next_step.replace(str(world.repository), "[REPOSITORY]")
+    assert told == f"`${{EDITOR:-vi}} +2 {path}`"
 
 
 def test_two_places_in_one_repository_are_an_error(world: World) -> None:

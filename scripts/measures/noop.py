@@ -16,8 +16,8 @@ from asbuilt.events.attempts import (
     VerifierBegun,
 )
 from asbuilt.events.landings import LandingDone, LandingIntended, LandingTidied
+from asbuilt.events.options_json import plain_options, read_options
 from asbuilt.events.phases import BaselineDone, PhaseBegun, PhaseProven, SetupDone, WorkspaceMade
-from asbuilt.events.plain import plain_options, read_options
 from asbuilt.events.plans import PlanCompared, PlanMarked
 from asbuilt.events.runs import ReportWritten, RunStarted
 from asbuilt.flows.engine.fence import Signals

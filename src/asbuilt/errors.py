@@ -9,6 +9,7 @@ The docstrings of the subclasses are published in docs/reference/troubleshooting
 from __future__ import annotations
 
 import errno
+from shlex import quote
 from typing import ClassVar, Final
 
 DONE: Final = 0
@@ -115,7 +116,7 @@ class FileDenied(AsbuiltError):
         return cls(
             f"{error.filename}: {error.strerror}",
             why="The current user lacks permission for this file, or its file system is read-only.",
-            next_step="Give yourself access (ls -ld shows its owner), then try again.",
+            next_step=f"`ls -ld {quote(str(error.filename))}` shows who has access.",
         )
 
 

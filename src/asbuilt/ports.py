@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct, field
 
+from asbuilt.events.options import AgentProgram
 from asbuilt.lifecycle.limits import OVERALL_S, STALL_S
 
 if TYPE_CHECKING:
@@ -19,29 +20,14 @@ if TYPE_CHECKING:
     from asbuilt.events.event import Cause
     from asbuilt.events.options import Network
     from asbuilt.lifecycle.attention import Message
+    from asbuilt.policy.roles import Role
     from asbuilt.policy.sandbox.rules import Level, Overlay, Placed
     from asbuilt.policy.sandbox.services import Service
     from asbuilt.proof.opinion import Opinion
 
-Role = Literal["implement", "fix", "verify", "test", "plan", "critique"]
 JUDGES: tuple[Role, ...] = ("verify", "test")
 """Roles that submit a verdict and change nothing."""
 Ending = Literal["done", "failed", "stalled", "timed_out", "cancelled", "crashed", "limited", "abandoned"]
-
-
-class Program(Struct, frozen=True, kw_only=True):
-    """The agent program from the settings, frozen when the run starts."""
-
-    kind: str = "scripted"
-    """Selects the adapter; `policy/agent_kinds.py` lists all kinds."""
-    command: tuple[str, ...] = ()
-    """Command line: an absolute path, and arguments before asbuilt's own."""
-    model: str = ""
-    """Empty: the agent's default."""
-    effort: str = ""
-    max_turns: int | None = None
-    budget_usd: float | None = None
-    """Cost limit of an attempt at API prices; None: no limit."""
 
 
 class Opened(Struct, frozen=True, kw_only=True):
@@ -67,7 +53,7 @@ class Brief(Struct, frozen=True, kw_only=True):
     role: Role
     agent: str
     """The agent's name in the settings, for example `claude`."""
-    program: Program = Program()
+    program: AgentProgram = AgentProgram()
     workspace: Path
     writable: bool
     """False: the workspace is mounted read-only, as for a verifier."""

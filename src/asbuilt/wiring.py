@@ -151,7 +151,7 @@ def zone(settings: Settings) -> tzinfo | None:
     """Return the time zone for display; None means the machine's own."""
     if not (name := settings.text("time.zone")):
         return None
-    from asbuilt.library.zones import zone_called  # noqa: PLC0415 - few have chosen one
+    from asbuilt.library.time_zones import zone_called  # noqa: PLC0415 - few have chosen one
 
     return zone_called(name)
 
@@ -205,8 +205,8 @@ def serve(
 ) -> bool:
     """Serve as the worker until `ended` is set or it is idle for `idle_s`; False if there is another."""
     from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - a worker needs it all
-    from asbuilt.agents.awake import awake  # noqa: PLC0415
     from asbuilt.agents.commands import SandboxProcesses  # noqa: PLC0415
+    from asbuilt.agents.sleep_inhibitor import awake  # noqa: PLC0415
     from asbuilt.flows.authoring.reviews import Reviews  # noqa: PLC0415
     from asbuilt.flows.engine.background import beside  # noqa: PLC0415
     from asbuilt.flows.engine.dbos import Engine  # noqa: PLC0415
@@ -272,7 +272,7 @@ def reach(settings: Settings, environ: Mapping[str, str]) -> Reach:
     from asbuilt.attention.desktop import desktop  # noqa: PLC0415 - only where it is used
     from asbuilt.attention.posting import posts  # noqa: PLC0415
     from asbuilt.flows.notify import Reach  # noqa: PLC0415
-    from asbuilt.library.zones import zone_name  # noqa: PLC0415
+    from asbuilt.library.time_zones import zone_name  # noqa: PLC0415
     from asbuilt.lifecycle.attention import Topic  # noqa: PLC0415
     from asbuilt.lifecycle.run.working_hours import read  # noqa: PLC0415
 

@@ -17,7 +17,7 @@ from asbuilt.agents.acp.adapter import Acp
 from asbuilt.agents.contract import Conversed, Noted, Said, Used
 from asbuilt.agents.prompt import prompt_for, resume_prompt
 from asbuilt.agents.sandbox.launch import probe
-from asbuilt.ports import Program
+from asbuilt.events.options import AgentProgram
 from tests.agents.conftest import Machine
 from tests.contracts.adapter import Listener, seated
 
@@ -56,7 +56,7 @@ class Peer:
         script.write_text(json.dumps({"initialize": [HELLO], "session/new": new, **self.script}))
         peer.write_text(Path(__file__).with_name("acp_peer.py").read_text(encoding="utf-8"))
         command = (sys.executable, "-I", "-S", str(peer), str(script), str(self.heard_file))
-        program = Program(kind="codex", command=command)
+        program = AgentProgram(kind="codex", command=command)
         self.brief: Brief = self.machine.playing("", agent="codex", program=program)
 
     def driven(self) -> Turn:
@@ -111,7 +111,7 @@ def test_an_agent_that_is_installed_below_tmp_starts_and_cannot_change_its_insta
     if program != file:
         program.symlink_to(os.path.relpath(file, program.parent))
     command = (str(program), *peer.brief.program.command[4:])
-    peer.brief = replace(peer.brief, program=Program(kind="codex", command=command))
+    peer.brief = replace(peer.brief, program=AgentProgram(kind="codex", command=command))
     turn = peer.driven()
     assert (turn.ending, turn.says) == ("done", "made it")
     assert not file.with_name(f"{file.name}.changed").exists()

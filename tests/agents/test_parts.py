@@ -32,7 +32,8 @@ from tests.contracts.attempts import marked, until
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asbuilt.ports import Attempts, Processes, Role
+    from asbuilt.policy.roles import Role
+    from asbuilt.ports import Attempts, Processes
 
 
 def _watch(*, stall_s: int = 10, overall_s: int = 100, abandon_s: float = 60) -> Watch:

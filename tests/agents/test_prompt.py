@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from asbuilt.agents.prompt import prompt_for, resume_prompt, system_for
-from asbuilt.proof.drift.measured_numbers import tokens_in
+from asbuilt.proof.drift.reported_numbers import tokens_in
 from tests.agents.briefs import BRIEFS, KEPT, shown
 
 if TYPE_CHECKING:

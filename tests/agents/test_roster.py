@@ -12,14 +12,13 @@ from asbuilt.errors import AsbuiltError, GateStopped, NotFound, SettingInvalid
 from asbuilt.events.options import AgentProgram, TeamMember
 from asbuilt.policy import agent_kinds as known
 from asbuilt.policy.agent_kinds import Kind, is_below, rung_of
-from asbuilt.ports import Program
 from asbuilt.settings import load
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.agents.roster import Agent
-    from asbuilt.ports import Role
+    from asbuilt.policy.roles import Role
 
 KINDS = {
     one.name: one
@@ -116,14 +115,16 @@ def test_where_nobody_is_installed_it_says_what_helps(machine: Machine) -> None:
     assert machine.refused() == (
         NotFound,
         "no agent is installed here",
-        "Install one and sign in to it, then run again; `asbuilt demo` needs none.",
+        "Install one and sign in, then: `asbuilt doctor agents`; `asbuilt demo` needs none.",
     )
     assert machine.refused("gemini")[:2] == (
         NotFound,
         'agent gemini is not installed: no program "gemini" on PATH',
     )
     machine.install("claude")
-    assert machine.refused("gemini")[2] == "Install it, or --agent claude (found)."
+    assert (
+        machine.refused("gemini")[2] == "`asbuilt doctor agents` lists what is installed; or: --agent claude."
+    )
     assert machine.refused("gemni")[1] == 'no agent of kind "gemni". Did you mean gemini?'
 
 
@@ -135,7 +136,7 @@ def test_what_is_chosen_for_an_agent_goes_with_it(machine: Machine) -> None:
     )
     assert machine.names() == ("claude", "quick", "gemini")
     quick = machine.team()["fix"].program
-    assert quick == Program(
+    assert quick == AgentProgram(
         kind="claude",
         command=(str(machine.programs / "wrapper"), "--as", "claude"),
         model="haiku",

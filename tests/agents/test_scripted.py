@@ -14,7 +14,7 @@ import pytest
 from asbuilt.agents.attempt_folder import Folder
 from asbuilt.agents.scripted.adapter import ACTS, parsed
 from asbuilt.errors import ScriptInvalid
-from asbuilt.ports import Program
+from asbuilt.events.options import AgentProgram
 from asbuilt.proof.opinion import Entry, Line, Opinion
 from tests.agents.conftest import Machine
 from tests.contracts.attempts import ended, has_said, host_pid, marked, started_with, until
@@ -211,7 +211,7 @@ def test_a_bad_script_fails_the_attempt_with_its_line(one: Machine) -> None:
 
 
 def test_an_unknown_agent_and_a_missing_workspace_are_told(one: Machine) -> None:
-    nobody = Program(kind="nobody")
+    nobody = AgentProgram(kind="nobody")
     assert played(one, "", attempt="01J.1.1", program=nobody).reason == "No adapter drives nobody."
     gone = one.root / "gone"
     assert played(one, "", attempt="01J.1.2", workspace=gone).reason == f"The workspace {gone} is not there."

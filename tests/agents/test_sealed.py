@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from asbuilt.agents.host.agent_process import Seals
 from asbuilt.agents.host.main import sealed_end
-from asbuilt.agents.host.seat import Seals
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,7 +11,7 @@ from inline_snapshot import snapshot
 
 from asbuilt.attention.desktop import desktop
 from asbuilt.events.options import RunOptions
-from asbuilt.events.plain import read_options
+from asbuilt.events.options_json import read_options
 from asbuilt.events.runs import AttentionCalled
 from asbuilt.flows.notify import Calling, Reach
 from asbuilt.journal import approvals, runs

@@ -7,6 +7,7 @@ import os
 import pty
 import re
 import select
+import signal
 import subprocess
 import sys
 import termios
@@ -15,9 +16,11 @@ import time
 import pytest
 
 from asbuilt.agents.attempt_folder import Folder
+from asbuilt.journal.engine.liveness import holder
 from tests.authoring.desk import say, turn
 from tests.authoring.outputs import HEY, QUESTIONS
 from tests.journeys.test_commands import Office, office, until
+from tests.journeys.test_next_steps import nexts
 
 __all__ = ["office"]
 pytestmark = pytest.mark.crash
@@ -46,7 +49,7 @@ def test_the_same_words_again_go_on_with_an_authoring_that_was_stopped(office: O
     assert office.asbuilt("stop", "call-out").startswith("exit 0")
     until(lambda: "a2" not in office.asbuilt("approve"))
     late = " ".join(office.asbuilt("approve", "yes", "a2").split())
-    assert "a2 was withdrawn: its authoring is over. Nothing was answered." in late
+    assert "a2 was withdrawn: its run is over. Nothing was answered." in late
     office.script.write_text(turn("draft", say(HEY)), encoding="utf-8")
     again = office.asbuilt(*wish)
     assert "Continues call-out.1; its accepted outputs and your answers are reused." in " ".join(
@@ -67,7 +70,8 @@ def test_status_and_cancel_know_an_authoring_by_a_worker_and_scripts_read_them(o
     wish = ("author", "call out", "--explorers", "10", "--script", str(office.script))
     assert "exit 5" in office.asbuilt(*wish)
     shown = office.asbuilt("author", "status")
-    assert "call-out   [1/1] draft\nwaits   for your answer to a1 and a2: asbuilt approve\n" in shown
+    assert "call-out   [1/1] draft\nwaits   for your answer to a1 and a2\n" in shown
+    assert nexts(shown) == ["asbuilt approve show a1"]
     told = json.loads(office.asbuilt("author", "status", "--json").partition("--- stdout\n")[2])
     names = (
         "active", "run", "mode", "phase", "phase_index", "phases", "questions", "completion_promise",
@@ -92,7 +96,7 @@ def test_status_and_cancel_say_that_a_finished_draft_waits_for_approval(office: 
     office.script.write_text(turn("draft", say(HEY)), encoding="utf-8")
     assert "exit 5" in office.asbuilt("author", "call out", "--script", str(office.script))
     shown = office.asbuilt("author", "status")
-    assert "call-out   The draft waits for your approval: asbuilt approve a1\n" in shown
+    assert "call-out   The draft waits for your approval (a1).\n" in shown
     state = json.loads(office.asbuilt("author", "status", "--json").partition("--- stdout\n")[2])
     names = ("phase", "phase_index", "phases", "place")
     assert [state[name] for name in names] == ["approval", 0, ["draft"], "approval"]
@@ -205,3 +209,38 @@ def _answered(office: Office, typed: tuple[str, ...], answers: list[tuple[str, s
             os.write(ours, f"{left.pop(0)[1]}\n".encode())
     os.close(ours)
     return process.wait(60), seen
+
+
+def test_after_a_kill_every_next_command_continues_the_session_with_its_answers(office: Office) -> None:
+    script = turn("draft", say(QUESTIONS), attempt=1) + turn("draft", say(HEY))
+    office.script.write_text(script, encoding="utf-8")
+    assert "exit 5" in office.asbuilt("author", "Größe", "grüßen", "--script", str(office.script))
+    assert nexts(office.asbuilt("author", "status")) == ["asbuilt approve show a1"]
+    office.asbuilt("approve", "yes", "a1", "-m", "b")
+    end_worker(office)
+    assert nexts(office.asbuilt()) == nexts(office.asbuilt("author", "status")) == ["asbuilt approve show a2"]
+    answered = office.asbuilt("approve", "yes", "a2", "-m", "b")
+    assert nexts(answered) == ["asbuilt watch groesse-gruessen"]
+    assert "a3" in office.asbuilt("watch", "groesse-gruessen")
+    status = office.asbuilt("author", "status")
+    assert "The draft waits for your approval (a3)." in status
+    assert nexts(status) == ["asbuilt approve show a3"]
+
+
+def test_a_session_that_was_cut_off_at_work_is_continued_by_its_next_command(office: Office) -> None:
+    office.script.write_text(turn("draft", say("I look"), "{ hang = true }"), encoding="utf-8")
+    wish = ("author", "call out", "--script", str(office.script))
+    with office.typed(*wish) as first:
+        until(lambda: "draft: planning" in office.asbuilt("status"))
+        first.kill()
+        first.communicate(timeout=60)
+        end_worker(office)
+    for shown in (office.asbuilt(), office.asbuilt("author", "status"), office.asbuilt(*wish)):
+        assert nexts(shown) == ["asbuilt run call-out"]
+    office.asbuilt("stop", "call-out")
+
+
+def end_worker(office: Office) -> None:
+    """End the office's worker as a power cut would."""
+    os.kill(holder(office.state / "worker.lock") or 0, signal.SIGKILL)
+    until(lambda: holder(office.state / "worker.lock") is None)

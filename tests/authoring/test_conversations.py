@@ -278,7 +278,7 @@ def test_cancel_says_where_it_was_keeps_the_record_and_is_no_error_where_nothing
         assert "hey   Cancelled at [2/6] explore. Accepted outputs are kept." in cancelled
         assert talk.stop(text="Anything.") == ""
         assert "Usage  asbuilt author" in talk.author("help")
-        resumed = study.asbuilt("resume", "hey")
+        resumed = study.asbuilt("run", "hey")
         assert resumed.startswith("exit 5")
         assert "Waits for the conversation that authors it, at the stage explore." in " ".join(
             resumed.split()

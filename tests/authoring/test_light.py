@@ -7,7 +7,7 @@ import pytest
 
 from asbuilt.events.attempts import AttemptBegun
 from asbuilt.events.authoring import StageJudged
-from asbuilt.events.plain import plain_options
+from asbuilt.events.options_json import plain_options
 from asbuilt.events.plans import DraftSetup, DraftTried, DraftWritten, PlanApproved, PlanFiled
 from asbuilt.flows.requests import Asker, stop
 from asbuilt.journal import approvals

@@ -15,6 +15,7 @@ from asbuilt.events.attempts import (
     VerdictGiven,
     VerifierBegun,
 )
+from asbuilt.events.options_json import read_options
 from asbuilt.events.phases import (
     BaselineDone,
     PhaseBegun,
@@ -23,7 +24,6 @@ from asbuilt.events.phases import (
     TestsResolved,
     WorkspaceMade,
 )
-from asbuilt.events.plain import read_options
 from asbuilt.events.plans import PlanNoted
 from asbuilt.events.runs import RunStarted
 from asbuilt.flows.registration import enrol

@@ -18,7 +18,7 @@ from asbuilt.cli.shell.read_context import Moment
 from asbuilt.journal import repositories
 from asbuilt.journal.home import Home
 from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.queries.folds import Folds
+from asbuilt.journal.queries.facts_cache import Folds
 from asbuilt.journal.queries.overview import plan_views
 from asbuilt.journal.repositories import Known
 from asbuilt.pages.document import Beside, Link, Mark, Points, Section, Table

@@ -14,7 +14,7 @@ from asbuilt.flows.report import account_of
 from asbuilt.flows.run.record import Record
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.queries.folds import Folds
+from asbuilt.journal.queries.facts_cache import Folds
 from asbuilt.journal.queries.overview import events_of, facts_from
 from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.pages.document import Figures, Link, Section, Table

@@ -19,7 +19,7 @@ EITHER = {"_json", "_stat", "fcntl", "time"}
 HOLD_ONLY = {
     "__future__", "_collections_abc", "asbuilt", "asbuilt.hook", "asbuilt.hook.conversation",
     "asbuilt.hook.plan_mode_state", "asbuilt.policy", "asbuilt.policy.plan_mode",
-    "asbuilt.policy.plan_mode.state", "asbuilt.policy.notation",
+    "asbuilt.policy.plan_mode.state", "asbuilt.policy.light_json",
     "asbuilt.session", "asbuilt.session.conversation", "asbuilt.session.conversation_lock",
     "genericpath", "os",
     "posixpath", "stat",

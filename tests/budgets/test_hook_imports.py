@@ -26,7 +26,7 @@ UNHELD = {
     "asbuilt.policy",
     "asbuilt.policy.plan_mode",
     "asbuilt.policy.plan_mode.state",
-    "asbuilt.policy.notation",
+    "asbuilt.policy.light_json",
     "asbuilt.session",
     "asbuilt.session.conversation",
     "genericpath",
@@ -34,23 +34,23 @@ UNHELD = {
     "posixpath",
     "stat",
 }
-HELD = UNHELD | {"asbuilt.hook.decide_call", "asbuilt.policy.plan_mode.tool_tables"}
+HELD = UNHELD | {"asbuilt.hook.plan_mode_gate", "asbuilt.policy.plan_mode.tool_tables"}
 COMMAND = HELD | {
-    "asbuilt.hook.rules",
+    "asbuilt.hook.deny_rules",
     "asbuilt.policy.shell",
     "asbuilt.policy.shell.lexer",
-    "asbuilt.policy.shell.place",
+    "asbuilt.policy.shell.working_folder",
     "asbuilt.policy.shell.programs",
     "asbuilt.policy.shell.programs.git",
     "asbuilt.policy.shell.programs.gitverbs",
     "asbuilt.policy.shell.programs.options",
     "asbuilt.policy.shell.programs.spec",
-    "asbuilt.policy.shell.quoting",
+    "asbuilt.policy.shell.quote_word",
     "asbuilt.policy.secrets",
     "asbuilt.policy.shell.judge",
     "asbuilt.session.readonly_script",
 }
-ADVICE = "load it where it is needed (hook/decide_call.py), not at the top of what every call loads"
+ADVICE = "load it where it is needed (hook/plan_mode_gate.py), not at the top of what every call loads"
 
 
 def _loaded(talk: Conversation, tool: str, given: dict[str, str], mode: str) -> set[str]:

@@ -53,6 +53,13 @@ def environ(tmp_path: Path) -> dict[str, str]:
 
 
 @pytest.fixture
+def named(environ: dict[str, str]) -> None:
+    """Give git a name and an address, so that a command that commits works."""
+    user = "[user]\n\tname = you\n\temail = you@shop.test\n"
+    Path(environ["HOME"], ".gitconfig").write_text(user, encoding="utf-8")
+
+
+@pytest.fixture
 def asbuilt(tmp_path: Path, shop: Path, environ: dict[str, str]) -> Callable[..., str]:
     """Give a function that runs `asbuilt` and shows all that came out of it."""
 

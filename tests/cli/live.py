@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from asbuilt.cli.live.frame import Activity, Moment
 from asbuilt.cli.live.rows import Canvas, Row, text_of
 from asbuilt.cli.ui.symbols import ASCII, UNICODE
-from asbuilt.events.plain import read_options
+from asbuilt.events.options_json import read_options
 from asbuilt.journal.approvals import Approval
 from asbuilt.journal.queries.overview import RunView
 from asbuilt.journal.runs import Run

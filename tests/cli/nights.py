@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from asbuilt.agents.activity import folder_of
 from asbuilt.events.attempts import AttemptBegun, AttemptEnded, ChecksDone, TreeKept, VerdictGiven
 from asbuilt.events.landings import LandingDone
+from asbuilt.events.options_json import read_options
 from asbuilt.events.phases import (
     BaselineDone,
     PhaseBegun,
@@ -23,7 +24,6 @@ from asbuilt.events.phases import (
     TestsResolved,
     WorkspaceMade,
 )
-from asbuilt.events.plain import read_options
 from asbuilt.events.plans import PlanCompared
 from asbuilt.events.runs import RunEnded, RunParked, RunStarted, WaitReason
 from asbuilt.journal import approvals, claims, repositories, runs
@@ -38,6 +38,7 @@ from asbuilt.journal.ids import LOCAL, Address, Segment
 from asbuilt.journal.repositories import Known
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from asbuilt.events.event import Event, Outcome
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.runs import Run
 
 REPO = "5b0c0f5e-7a33-4f4b-8f8e-0d6a0f3f9d11"
+BASE = "7be20c1" + "0" * 33
 NOW = datetime(2099, 11, 13, 21, 37, 40, tzinfo=UTC)
 Phases = dict[str, tuple[str, list[str]]]
 """Id: title, and what it needs."""
@@ -115,8 +117,15 @@ class Night:
         self.open.close()
         self.store.close()
 
-    def plan(self, slug: str, at: str, phases: Phases = PHASES, **options: object) -> Story:
-        """Ask for a run of a plan and let it begin."""
+    def plan(
+        self,
+        slug: str,
+        at: str,
+        phases: Phases = PHASES,
+        unlanded: Sequence[tuple[str, str, str]] = (),
+        **options: object,
+    ) -> Story:
+        """Ask for a run of a plan and let it begin, on work that earlier runs proved and did not land."""
         self.numbers += 1
         address = Address(LOCAL, REPO, f"plans/{slug}.md")
         chosen = {
@@ -133,11 +142,11 @@ class Night:
         outline = {
             "phases": {phase: needs for phase, (_, needs) in phases.items()},
             "titles": {phase: title for phase, (title, _) in phases.items()},
-            "done": [],
-            "unlanded": [],
+            "done": [phase for phase, *_ in unlanded],
+            "unlanded": [[phase, run, commit.ljust(40, "0")] for phase, run, commit in unlanded],
         }
         digest = self.blobs.put(json.dumps(outline).encode())
-        story.append(at, RunStarted(base="7be20c1" + "0" * 33, outline=digest), "started")
+        story.append(at, RunStarted(base=BASE, outline=digest), "started")
         # Everything that is made ready before the first phase.
         story.append(at, TestsResolved(source="given", command="uv run pytest -q"), "tests")
         story.append(at, WorkspaceMade(lane="main"), "workspace")

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-OURS = ("cli/", "agents/roster.py", "library/finding.py", "settings/")
+OURS = ("cli/", "agents/roster.py", "library/name_resolution.py", "settings/")
 """Where every refusal has a case in `test_refusals`, or a reason why it has not."""
 _APPROVE, _READING = "cli/commands/approve/test_command.py", "cli/shell/test_read_context.py"
 _CARRY = "cli/test_plan_carry.py"
+_WAYS_OUT = "journeys/test_newcomer_ways_out.py"
 ELSEWHERE = {
     "agents/roster.py {} is installed, and {} is not": "cli/test_agents.py",
     "plan/refine.py the new text does not change the plan's requirements": "authoring/test_redrafting.py",
     "report.py {} has not run yet: {}.{} {} the plan": "cli/commands/test_report.py",
     "author/command.py a plan is being authored here already: {}": "authoring/test_commands.py",
     "task/tracking.py specs/state.json has tasks that are not in the ledger": "cli/test_task.py",
-    "author/here.py {} is authored in another conversation": "authoring/test_conversations.py",
+    "author/in_conversation.py {} is authored in another conversation": "authoring/test_conversations.py",
     "session/start.py {} in {} changed while it planned": "live/test_gate.py",
     "approve/command.py --edit needs a terminal": _APPROVE,
     "approve/command.py {} has no option {}: {}": _APPROVE,
@@ -20,6 +21,9 @@ ELSEWHERE = {
     "approve/reviewers.py {} is not about a plan: {}": _APPROVE,
     "runs/inbox.py the journal knows no repository {}": _APPROVE,
     "runs/inbox.py there is no question {}a{} here": _APPROVE,
+    "runs/inbox.py {} has {} open questions: {}": _APPROVE,
+    "runs/lost_plan_file.py the plan's file {} is gone": _WAYS_OUT,
+    "land.py nothing to land: no phase is proven": _WAYS_OUT,
     "runs/plan_approval.py your text has {}: line {}: {}": _APPROVE,
     "runs/plan_approval.py {} was answered while you edited: {}, by {}": _APPROVE,
     "board.py no board runs": "board/test_attacks.py",
@@ -88,11 +92,15 @@ WITHOUT = {
     "shell/settings_files.py {} cannot be edited safely; it stays as it was": "no such file is known",
     "shell/scratch.py git {}: {}": "git would have to refuse to make a new repository",
     "shell/options.py the current folder is gone": "a command cannot be started in a folder that is gone",
+    "runs/test_command.py the setup failed on a clean checkout: there is no program {}": (
+        "it would need a terminal on a machine without the program"
+    ),
+    "plan/open.py no text of {} is recorded here": "it would need a run that has never started",
     'plan/new.py "{}" cannot be a title': "no title is known that leads there",
     'verify/command.py "{}" has run in {} repositories that this one has commits of': (
         "needs runs of one plan in two clones"
     ),
-    "init/seats.py there is no plugin at {}": "an installation would have to lose files",
+    "init/agent_targets.py there is no plugin at {}": "an installation would have to lose files",
     "selftest/corpus.py there is no corpus of lies at {}": "an installation would have to lose files",
     "board.py the board is not installed": "it would need an installation without the extra",
     "stop.py {} has not stopped within {} s": "a worker would have to hang for a minute",

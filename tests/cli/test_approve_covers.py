@@ -108,7 +108,8 @@ exit 4
 error: rate-limit is not the plan that ada approved; what it wants now waits for
        a yes (a2)
   Why:  An approval covers only the text that was shown.
-  Next: asbuilt approve show a2 shows what differs.
+  Next: asbuilt approve show a2
+        # shows what differs
 """)
     assert ada.types(*run) == refused
     assert ada.types("approve", "no", "a2", "-m", "too tight") == snapshot("""\
@@ -121,6 +122,7 @@ Next: asbuilt status rate-limit
             "error: rate-limit is not the plan that ada approved; what it wants now was",
             "       declined (a2)",
             "  Why:  An approval covers only the text that was shown.",
-            "  Next: asbuilt approve show a2 shows what differs.",
+            "  Next: asbuilt approve show a2",
+            "        # shows what differs",
         ]
     )

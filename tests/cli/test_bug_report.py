@@ -225,7 +225,8 @@ exit 1
 --- stderr
 error: mine exists already
   Why:  Nothing is ever overwritten.
-  Next: Choose another name, or edit the existing file.
+  Next: ${EDITOR:-vi} mine
+    or  choose another name
 """)
     assert (shop / "mine").read_text() == "mine"
 

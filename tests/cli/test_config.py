@@ -117,7 +117,7 @@ time.zone                ""
 def test_show_origin_names_file_and_line(asbuilt: Callable[..., str], shop: Path, tmp_path: Path) -> None:
     (shop / "pyproject.toml").write_text('[tool.asbuilt]\nplansDirectory = "docs/plans"\n')
     (tmp_path / "organisation.toml").write_text(
-        'locked = ["sandbox.required"]\n[ring]\nrequired = true\n[time]\nzone = "Europe/Prague"\n'
+        'locked = ["sandbox.required"]\n[sandbox]\nrequired = true\n[time]\nzone = "Europe/Prague"\n'
     )
     assert asbuilt("config", "show", "--origin", ASBUILT_LANDING_MODE="pr") == snapshot("""\
 exit 0
@@ -244,7 +244,7 @@ def test_show_as_json_is_one_line_with_a_schema(asbuilt: Callable[..., str]) -> 
 
 def test_show_tells_what_is_wrong_and_still_shows_the_rest(asbuilt: Callable[..., str], shop: Path) -> None:
     (shop / "asbuilt.toml").write_text(
-        '\n\n[landing]\n# why not\n\n\nmode = "merge"\n[ring]\nrequired = false\n'
+        '\n\n[landing]\n# why not\n\n\nmode = "merge"\n[sandbox]\nrequired = false\n'
     )
     assert asbuilt("config", "show", "--origin") == snapshot("""\
 exit 2
@@ -347,11 +347,11 @@ time.zone                ""           default
 --- stderr
 error: asbuilt.toml:7: landing.mode "merge" is not cherry-pick, pr, direct
   Why:  A guessed landing could move the wrong branch.
-  Next: Correct asbuilt.toml:7; asbuilt config show --origin shows who sets
-        what.
+  Next: ${EDITOR:-vi} +7 asbuilt.toml
 error: asbuilt.toml:9: a repository may not set sandbox.required
   Why:  Other people write a repository's settings; only you may choose this
         one. An agent could run without the protection you count on.
-  Next: Take it out of asbuilt.toml:9; for yourself:
-        asbuilt config set sandbox.required VALUE
+  Next: ${EDITOR:-vi} +9 asbuilt.toml
+        # to remove it
+    or  set it for yourself: asbuilt config set sandbox.required VALUE
 """)

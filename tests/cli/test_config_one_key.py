@@ -20,7 +20,8 @@ web/**
 *.css
 --- stderr
 ui.patterns: globs of files whose changes a person views before their phase
-lands; a repository may set it; read by asbuilt plan.
+lands; it accepts a list of globs; a repository may set it; read by asbuilt
+plan.
 """)
     assert asbuilt("config", "show", "sandbox.required", "--origin", "-q") == snapshot("""\
 exit 0
@@ -35,7 +36,8 @@ exit 2
 --- stderr
 error: no setting "landing.mod". Did you mean landing.mode?
   Why:  An unknown key would have no effect, unnoticed.
-  Next: asbuilt config show lists every key.
+  Next: asbuilt config show
+        # lists every key
 """)
 
 
@@ -55,11 +57,11 @@ exit 2
 --- stdout
 cherry-pick
 --- stderr
-landing.mode: how proven commits reach the target branch (cherry-pick, pr,
-direct); a repository may set it; read by asbuilt run.
+landing.mode: how proven commits reach the target branch; it accepts
+cherry-pick, pr, direct; a repository may set it; read by asbuilt run.
 error: asbuilt.toml:4: no setting "checks.landing.mode". Did you mean
        landing.mode?
   Why:  An unknown key would have no effect, unnoticed.
-  Next: Correct asbuilt.toml:4; asbuilt config show lists every key.
+  Next: ${EDITOR:-vi} +4 asbuilt.toml
 """)
     assert "echo 'landing.mode" in asbuilt("config", "show", "checks.tests")

@@ -241,7 +241,8 @@ exit 2
 --- stderr
 error: landing.mode "merge" is not cherry-pick, pr, direct
   Why:  A guessed landing could move the wrong branch.
-  Next: asbuilt config show landing.mode lists the values that it accepts.
+  Next: asbuilt config show landing.mode
+        # lists the values that it accepts
 """),
         ),
         (
@@ -251,7 +252,8 @@ exit 2
 --- stderr
 error: sandbox.required "perhaps" is not true or false
   Why:  An agent could run without the protection you count on.
-  Next: asbuilt config show sandbox.required lists the values that it accepts.
+  Next: asbuilt config show sandbox.required
+        # lists the values that it accepts
 """),
         ),
         (
@@ -261,7 +263,8 @@ exit 2
 --- stderr
 error: plans.folder "../elsewhere" is not a path inside the repository
   Why:  Plans would be searched and written in another folder.
-  Next: asbuilt config show plans.folder lists the values that it accepts.
+  Next: asbuilt config show plans.folder
+        # lists the values that it accepts
 """),
         ),
         (
@@ -271,7 +274,8 @@ exit 2
 --- stderr
 error: no setting "agents.command". Did you mean agents.NAME.command?
   Why:  An unknown key would have no effect, unnoticed.
-  Next: asbuilt config show lists every key.
+  Next: asbuilt config show
+        # lists every key
 """),
         ),
     ],
@@ -291,7 +295,7 @@ exit 2
 --- stderr
 error: landing.mode is locked to pr by ../organisation.toml:2
   Why:  The administrator of this machine locked it.
-  Next: Leave it, or ask them.
+  Next: asbuilt config show landing.mode
 """)
 
 
@@ -301,8 +305,9 @@ def test_set_leaves_a_file_alone_that_is_not_toml(asbuilt: Callable[..., str], s
 exit 2
 --- stderr
 error: asbuilt.toml:1: not TOML: Expected '=' after a key in a key/value pair
-  Why:  asbuilt does not use a settings file that it can parse only in part.
-  Next: Correct that line, then repeat the command.
+  Why:  asbuilt does not use a settings file that it can parse only in part. The
+        line is: plans folder
+  Next: ${EDITOR:-vi} +1 asbuilt.toml
 """)
     assert (shop / "asbuilt.toml").read_text() == "plans folder\n"
 
@@ -318,7 +323,8 @@ exit 1
 --- stderr
 error: asbuilt.toml is a link to a file outside the repository
   Why:  The link could point to any of your files.
-  Next: Replace the link by a file.
+  Next: cp asbuilt.toml asbuilt.toml.new && mv asbuilt.toml.new asbuilt.toml
+        # replaces the link by a file
 """)
     assert outside.read_text() == ""
 
@@ -360,7 +366,8 @@ exit 3
 error: no agent of kind "banana"
   Why:  asbuilt drives scripted, claude, codex, gemini, opencode, claude-acp, or
         an agent that you defined under [agents.NAME].
-  Next: asbuilt doctor agents lists the installed agents.
+  Next: asbuilt doctor agents
+        # lists the installed agents
 """)
         assert not _user_file(environ).exists()
     assert asbuilt("config", "set", "agents.implement", "codex").startswith("exit 0\n")

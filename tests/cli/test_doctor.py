@@ -107,12 +107,14 @@ def test_doctor_runs_the_tests_when_asked(asbuilt: Callable[..., str], shop: Pat
             "✗ tests     cat summary   FAIL on a clean checkout: exit 1, and no summary of",
             "            the tests",
             "            Why:  A run is measured against what the tests show before it; these",
+            '            Fix:  asbuilt config set checks.tests "<command>"',
+            'Next: asbuilt config set checks.tests "<command>"',
         ]
     )
 
 
 @needs_ring
-@pytest.mark.usefixtures("without_agents")
+@pytest.mark.usefixtures("without_agents", "named")
 def test_doctor_outside_a_repository(asbuilt: Callable[..., str], tmp_path: Path) -> None:
     assert _stable(asbuilt("doctor", cwd=tmp_path)) == snapshot("""\
 exit 0
@@ -130,8 +132,8 @@ exit 0
 ○ worker    starts with the first run
 Ready, with the scripted agent.
 --- stderr
-Next: asbuilt demo
-  or  go to a Git repository first: cd your-repo
+Next: git init && git add -A && git commit -m "First commit"
+  or  see a small plan run: asbuilt demo
 """)
 
 
@@ -160,9 +162,10 @@ def test_a_problem_ends_with_1(asbuilt: Callable[..., str]) -> None:
     assert shown.partition("1 problem. ")[2] == snapshot("""\
 A run asks you first; --auto stops.
 --- stderr
-Next: Look which program answers to the name bwrap; it should be the
-      distribution's own.
-  or  asbuilt config set sandbox.required false; reports then say so
+Next: command -v bwrap
+      # names the program; it should be the distribution's own
+  or  asbuilt config set sandbox.required false
+      # reports then say so
 """)
 
 
@@ -175,8 +178,8 @@ exit 4
 --- stdout
 sandbox: bubblewrap does not work here: it ran, and let a write or a connection
          through
-No change is known that helps. Look which program answers to the name bwrap; it
-should be the distribution's own.
+No change is known that helps. command -v bwrap names the program; it should be
+the distribution's own.
 Or, without root, continue without a sandbox: sandbox.required = false.
 """)
     assert list(Path(environ["HOME"]).glob(".config/asbuilt/*")) == []
@@ -224,7 +227,8 @@ exit 2
 --- stderr
 error: asbuilt doctor --fix has no --json
   Why:  It shows a change and asks the user to confirm it.
-  Next: asbuilt doctor --json has the facts.
+  Next: asbuilt doctor --json
+        # has the facts
 """)
 
 
@@ -298,8 +302,8 @@ asbuilt runs none of this; you do, and then asbuilt doctor.
             why_bubblewrap("bwrap: odd", Knobs(), there=True),
             snapshot("""\
 sandbox: bubblewrap does not start: bwrap: odd
-No change is known that helps. Run bwrap --ro-bind / / --unshare-all true and
-look into the kernel's log.
+No change is known that helps. bwrap --ro-bind / / --unshare-all true, then look
+into the kernel's log.
 """),
         ),
         (

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     from asbuilt.cli.commands.doctor.facts import Facts
 
 PLAIN = Pen(stream=None, styled=False, symbols=UNICODE, utf8=True)
-STYLED = PLAIN._replace(styled=True)
-IN_ASCII = PLAIN._replace(symbols=ASCII, utf8=False)
+STYLED, IN_ASCII = PLAIN._replace(styled=True), PLAIN._replace(symbols=ASCII, utf8=False)
 
 
 def _shown(facts: Facts, pen: Pen = PLAIN) -> str:
@@ -121,19 +120,20 @@ def test_every_problem_says_why_and_what_next() -> None:
             Fix:  asbuilt init --claude
 ✗ tests     pytest -q   NOT_RUN on a clean checkout: 0 tests ran
             Why:  A run is measured against what the tests show before it; these
-                  show nothing.
-            Fix:  Make it pass from a fresh clone, or set another:
-                  asbuilt.toml:2 names it.
+                  show nothing. Make the command pass from a fresh clone, or set
+                  another: asbuilt.toml:2 names it.
+            Fix:  asbuilt config set checks.tests "<command>"
+                  # with your own command, for example npm test
 ✗ store     SQLite, 1 MB free
             Why:  Workspaces, outputs and the journal share this disk; a run
                   stops when it is full.
-            Fix:  Make room, or set ASBUILT_HOME to a folder on another local
-                  disk.
+            Fix:  asbuilt clean --yes, or set ASBUILT_HOME to a folder on
+                  another local disk.
 ✓ worker    running, pid 41822
 ! clock     it says a time 86400 s before asbuilt was installed
             Why:  Schedules and usage limits end by the clock; durations are
                   measured without it.
-            Fix:  Set the clock, or switch on time synchronisation.
+            Fix:  sudo timedatectl set-ntp true
 5 problems. Fix them before you run a plan.
 """)
 
@@ -159,19 +159,20 @@ def test_problems_in_colour() -> None:
             Fix:  \x1b[1masbuilt init --claude\x1b[0m
 \x1b[31m✗\x1b[0m \x1b[1mtests\x1b[0m     pytest -q   NOT_RUN on a clean checkout: 0 tests ran
             Why:  A run is measured against what the tests show before it; these
-                  show nothing.
-            Fix:  Make it pass from a fresh clone, or set another:
-                  asbuilt.toml:2 names it.
+                  show nothing. Make the command pass from a fresh clone, or set
+                  another: asbuilt.toml:2 names it.
+            Fix:  \x1b[1masbuilt config set checks.tests "<command>"\x1b[0m
+                  \x1b[1m# with your own command, for example npm test\x1b[0m
 \x1b[31m✗\x1b[0m \x1b[1mstore\x1b[0m     SQLite, 1 MB free
             Why:  Workspaces, outputs and the journal share this disk; a run
                   stops when it is full.
-            Fix:  Make room, or set ASBUILT_HOME to a folder on another local
-                  disk.
+            Fix:  \x1b[1masbuilt clean --yes\x1b[0m, or set ASBUILT_HOME to a folder on
+                  another local disk.
 \x1b[32m✓\x1b[0m \x1b[1mworker\x1b[0m    running, pid 41822
 \x1b[33m!\x1b[0m \x1b[1mclock\x1b[0m     it says a time 86400 s before asbuilt was installed
             Why:  Schedules and usage limits end by the clock; durations are
                   measured without it.
-            Fix:  Set the clock, or switch on time synchronisation.
+            Fix:  \x1b[1msudo timedatectl set-ntp true\x1b[0m
 5 problems. Fix them before you run a plan.
 """)
 
@@ -216,25 +217,27 @@ def test_problems_in_forty_columns() -> None:
             clean checkout: 0 tests ran
   Why:  A run is measured against what
         the tests show before it; these
-        show nothing.
-  Fix:  Make it pass from a fresh clone,
-        or set another: asbuilt.toml:2
-        names it.
+        show nothing. Make the command
+        pass from a fresh clone, or set
+        another: asbuilt.toml:2 names
+        it.
+  Fix:
+        asbuilt config set checks.tests "<command>"
+        # with your own command, for example npm test
 ✗ store     SQLite, 1 MB free
   Why:  Workspaces, outputs and the
         journal share this disk; a run
         stops when it is full.
-  Fix:  Make room, or set ASBUILT_HOME
-        to a folder on another local
-        disk.
+  Fix:  asbuilt clean --yes, or set
+        ASBUILT_HOME to a folder on
+        another local disk.
 ✓ worker    running, pid 41822
 ! clock     it says a time 86400 s
             before asbuilt was installed
   Why:  Schedules and usage limits end
         by the clock; durations are
         measured without it.
-  Fix:  Set the clock, or switch on time
-        synchronisation.
+  Fix:  sudo timedatectl set-ntp true
 5 problems. Fix them before you run a
 plan.
 """)
@@ -260,6 +263,7 @@ def test_a_script_gets_the_same_rows_with_their_facts() -> None:
                         "repository": "shop-api",
                         "branch": "main",
                         "has_commits": True,
+                        "first_commit": "",
                         "changed": 0,
                         "operations": [],
                         "trouble": None,
@@ -318,6 +322,8 @@ def test_a_script_gets_the_same_rows_with_their_facts() -> None:
                         "command": "uv run pytest -q",
                         "origin": "asbuilt.toml:2",
                         "setup_origin": "",
+                        "several": "",
+                        "absent": "",
                         "tried": None,
                     },
                 },

@@ -32,7 +32,8 @@ from asbuilt.cli.commands.doctor.machine import (
     sleeps_by_pmset,
 )
 from asbuilt.cli.commands.doctor.probes import look_at_store, look_at_worker
-from asbuilt.cli.commands.doctor.repository import look_at_git, look_for_agents, try_tests
+from asbuilt.cli.commands.doctor.repository import look_at_git, look_at_tests, look_for_agents, try_tests
+from asbuilt.git.user_name import NAMING
 from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.database.sqlite import SqliteStore
 from asbuilt.journal.engine.liveness import only_one
@@ -107,7 +108,10 @@ def test_a_repository_without_a_commit_is_told(tmp_path: Path, shop: Shop) -> No
     fresh = tmp_path / "fresh"
     shop.git("init", "-q", "-b", "trunk", str(fresh))
     assert look_at_git(fresh, os.environ) == GitFacts(
-        version=_version(shop), repository="fresh", branch="trunk", has_commits=False
+        version=_version(shop),
+        repository="fresh",
+        branch="trunk",
+        first_commit='git commit --allow-empty -m "First commit"',
     )
 
 
@@ -120,7 +124,7 @@ def test_a_git_that_does_not_know_its_user_is_a_problem(shop: Shop, monkeypatch:
     assert trouble is not None
     assert (trouble.what, trouble.next_step) == (
         "git does not know who you are",
-        ('`git config --global user.name "Your Name" &&` `git config --global user.email you@example.com`'),
+        NAMING,
     )
 
 
@@ -140,7 +144,7 @@ def test_a_damaged_repository_is_told_in_gits_words(tmp_path: Path, shop: Shop) 
         error=ErrorFacts(
             what=f"{broken}/.git does not lead to a git folder",
             why="It is a file, and its first line is not `gitdir: <folder>`.",
-            next_step="Run git worktree repair in the main checkout.",
+            next_step=f"In the main checkout: `git worktree repair {broken}`",
         ),
     )
 
@@ -316,3 +320,21 @@ def test_a_linked_checkout_is_told_by_its_own_branch(shop: Shop, tmp_path: Path)
     shop.git("worktree", "add", "-q", "-b", "side", str(tmp_path / "beside"))
     found = look_at_git(tmp_path / "beside", os.environ)
     assert (found.repository, found.branch, found.changed) == (shop.root.name, "side", 0)
+
+
+@pytest.mark.parametrize(
+    ("command", "absent"),
+    [
+        ("nosuchprogram -q", "nosuchprogram"),
+        ("CI=1 nosuchprogram", "nosuchprogram"),
+        ("sh -c true", ""),
+        ("exit 3", ""),
+        ("cd web && nosuchprogram", ""),
+        ("./run-tests", ""),
+        ("", ""),
+    ],
+)
+def test_the_program_of_the_tests_is_looked_for(tmp_path: Path, command: str, absent: str) -> None:
+    environ = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "ASBUILT_CHECKS_TESTS": command}
+    settings = load(repository=None, environ=environ)
+    assert look_at_tests(settings, environ).absent == absent

@@ -48,16 +48,18 @@ def _row(facts: Facts, name: str) -> str:
 ✗ git       no program git on PATH
             Why:  Plans are run in workspaces that git makes, and land as
                   commits.
-            Fix:  Install the package git.
+            Fix:  Install the package git, then: asbuilt doctor
 """),
         ),
         (GitFacts(version="2.47.1"), snapshot("! git       2.47.1   not in a repository; a run needs one\n")),
         (
-            GitFacts(version="2.47.1", repository="shop-api", branch="main"),
+            GitFacts(
+                version="2.47.1", repository="shop-api", branch="main", first_commit='git commit -m "First"'
+            ),
             snapshot("""\
 ✗ git       2.47.1   shop-api has no commit yet
             Why:  A run starts from a commit, and proves what it adds to it.
-            Fix:  git commit --allow-empty -m start
+            Fix:  git commit -m "First"
 """),
         ),
         (
@@ -189,14 +191,14 @@ def test_the_row_of_agents_promises_only_what_is_driven(
             SandboxFacts(
                 level="none",
                 version="",
-                refusals=(why_bubblewrap("it ran, and let a write through", Knobs(), there=True),),
+                refusals=(why_bubblewrap("it ran, and let a write through", Knobs(), there=True, ran=True),),
                 required=True,
             ),
             snapshot("""\
 ✗ sandbox   bubblewrap does not work here: it ran, and let a write through
             Why:  A sandbox that lets the canary out lets everything out. An
                   agent could write to all that you can.
-            Fix:  Look which program answers to the name bwrap; it should be the
+            Fix:  command -v bwrap names the program; it should be the
                   distribution's own.
             Or:   asbuilt config set sandbox.required false; reports then say so
 """),
@@ -238,8 +240,8 @@ def test_the_row_of_the_sandbox(sandbox: SandboxFacts, shown: str) -> None:
 ! store     SQLite, schema 1, 940 MB free
             Why:  Workspaces, outputs and the journal share this disk; a run
                   stops when it is full.
-            Fix:  Make room, or set ASBUILT_HOME to a folder on another local
-                  disk.
+            Fix:  asbuilt clean --yes, or set ASBUILT_HOME to a folder on
+                  another local disk.
 """),
         ),
         (
@@ -285,7 +287,7 @@ def test_the_row_of_the_store(store: StoreFacts, shown: str) -> None:
 ! clock     it and the disk differ by 3600 s
             Why:  Schedules and usage limits end by the clock; durations are
                   measured without it.
-            Fix:  Set the clock, or switch on time synchronisation.
+            Fix:  sudo timedatectl set-ntp true
 """),
         ),
         (
@@ -294,7 +296,7 @@ def test_the_row_of_the_store(store: StoreFacts, shown: str) -> None:
 ! clock     it jumped by -12.5 s while we looked
             Why:  Schedules and usage limits end by the clock; durations are
                   measured without it.
-            Fix:  Set the clock, or switch on time synchronisation.
+            Fix:  sudo timedatectl set-ntp true
 """),
         ),
     ],

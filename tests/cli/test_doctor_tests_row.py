@@ -39,6 +39,22 @@ def _row(facts: Facts, name: str) -> str:
 """),
         ),
         (
+            SuiteFacts(command="", origin="asbuilt.toml:1", several="pytest -q in api, npm test in web"),
+            snapshot(
+                "✓ tests     pytest -q in api, npm test in web   from asbuilt.toml:1 (each run\n"
+                "            tries them)\n"
+            ),
+        ),
+        (
+            SuiteFacts(command="pytset -q", origin="asbuilt.toml:2", absent="pytset"),
+            snapshot("""\
+! tests     pytset -q   there is no program pytset here
+            Why:  asbuilt.toml:2 names it. A setup may install it for the
+                  checks.
+            Fix:  asbuilt doctor --tests runs the tests as a run does.
+"""),
+        ),
+        (
             SuiteFacts(
                 command="pytest -q",
                 origin="asbuilt.toml:2",
@@ -67,8 +83,10 @@ def _row(facts: Facts, name: str) -> str:
             snapshot("""\
 ✗ tests     pytest -q   INDETERMINATE on a clean checkout: setup: exit 3
             Why:  The setup comes before the tests; without it none of them ran.
-            Fix:  Make the setup pass from a fresh clone, or set another:
+                  Make it pass from a fresh clone, or set another:
                   asbuilt.toml:3 names it.
+            Fix:  asbuilt config set checks.setup "<command>"
+                  # with your own command, for example npm ci
 """),
         ),
         (
@@ -80,12 +98,14 @@ def _row(facts: Facts, name: str) -> str:
             snapshot("""\
 ✗ tests     pytest -q   INDETERMINATE on a clean checkout: setup: exit 3
             Why:  The setup comes before the tests; without it none of them ran.
-            Fix:  Make the setup pass from a fresh clone, or set another as
+                  Make it pass from a fresh clone, or set another as
                   checks.setup.
+            Fix:  asbuilt config set checks.setup "<command>"
+                  # with your own command, for example npm ci
 """),
         ),
     ],
-    ids=["unset", "passed", "red", "setup", "found-setup"],
+    ids=["unset", "several suites", "no such program", "passed", "red", "setup", "found-setup"],
 )
 def test_the_row_of_the_tests(tests: SuiteFacts, shown: str) -> None:
     assert _row(replace(READY, tests=tests), "tests") == shown

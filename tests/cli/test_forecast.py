@@ -10,7 +10,7 @@ import pytest
 from asbuilt.events.phases import BaselineDone, TestsResolved
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries.spending import past_of
-from asbuilt.lifecycle.run.money import NO_PAST, Spent, forecast
+from asbuilt.lifecycle.run.money import Spent, forecast
 from tests.cli.nights import REPO, Night
 from tests.cli.screens import a_night, shown
 
@@ -26,13 +26,13 @@ def test_a_forecast_goes_by_the_phases_that_were_proven_here() -> None:
         elsewhere = past_of(session, LOCAL, "another")
     assert sorted(one.usd for one in past.spent) == [0.84, 0.9, 1.12, 2.77, 6.31]
     assert forecast(past.spent, 3) == "about $3.36, at most $18.93, from 5 phases proven here"
-    assert forecast(elsewhere.spent, 3) == NO_PAST
+    assert forecast(elsewhere.spent, 3) is None
 
 
 def test_what_is_unknown_or_free_is_no_ground_for_a_forecast() -> None:
-    assert forecast([Spent(), Spent(usd_unreported=1), Spent(2.0, usd_unreported=1)], 2) == NO_PAST
+    assert forecast([Spent(), Spent(usd_unreported=1), Spent(2.0, usd_unreported=1)], 2) is None
     assert forecast([Spent(2.0), Spent(usd_unreported=1)], 2) == "about $4.00, from 1 phase proven here"
-    assert forecast([Spent(2.0)], 0) == NO_PAST
+    assert forecast([Spent(2.0)], 0) is None
 
 
 @pytest.mark.parametrize(

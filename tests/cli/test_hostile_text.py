@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.cli.runs import standing
+from asbuilt.cli.runs import plan_state
 from asbuilt.cli.runs.waiting import waiting
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.read_context import Moment
@@ -18,7 +18,7 @@ from asbuilt.cli.ui.screen import Pen, Screen
 from asbuilt.cli.ui.symbols import ASCII
 from asbuilt.cli.wording.events import event_line
 from asbuilt.events.kinds import KINDS
-from asbuilt.events.plain import read_options
+from asbuilt.events.options_json import read_options
 from asbuilt.journal.approvals import Approval
 from asbuilt.journal.claims import Claim
 from asbuilt.journal.ids import Address
@@ -83,7 +83,7 @@ def plans(draw: st.DrawFn) -> PlanView:
         PhaseProgress(phase, draw(HOSTILE), draw(st.sampled_from(STATES)), at, "4f1c9a2" * 5, 1, 1, ("1",))
         for phase in ("1", draw(HOSTILE) or "2")
     ]
-    waits = WaitsFor(draw(st.sampled_from(WAITS)), "1", at, clock("23:00:00"), draw(HOSTILE), "1")
+    waits = WaitsFor(draw(st.sampled_from(WAITS)), "1", at, clock("23:00:00"), draw(HOSTILE), attempt="1")
     asked = Approval(
         7, "key", run.plan, "r1", "1", "continue", draw(HOSTILE), None, "ann", at, None, None, None, None
     )
@@ -127,8 +127,8 @@ def test_no_text_of_others_breaks_a_screen(
     pen = Pen(stream=stream, styled=False, symbols=ASCII, utf8=True, width=columns)
     door = Door(screen=Screen(out=pen, err=pen), json=False, start=folder, environ={}, may_ask=False)
     moment = Moment(NOW, is_served, folder)
-    standing.show_table(door.screen, [view], moment, title=view.address.plan)
-    standing.show_plan(door, view, waiting(view, moment), moment)
+    plan_state.show_table(door.screen, [view], moment, title=view.address.plan)
+    plan_state.show_plan(door, view, waiting(view, moment), moment)
     answer(door, "20:00:00  ", event_line(event).text)
     for line in stream.shown().split("\n"):
         assert _columns(line) <= columns or _is_command(line), line

@@ -98,7 +98,7 @@ def test_in_a_python_repository_one_screen_shows_what_was_found_and_the_next_ste
     _, out, err = typed(shop, there, "init", "--claude")
     assert "12 files written\n" in out
     assert rows in out
-    assert err == "Next: asbuilt doctor # tests the gate\n"
+    assert err == "Next: asbuilt doctor\n      # tests the gate\n"
     assert len(f"{out}{err}".splitlines()) <= 24
     assert _sandboxed(typed(shop, there, "init")[2]) == _next("asbuilt doctor --tests")
     suites = '[checks]\nsuites = [{ command = "pytest -q" }, { folder = "web", command = "npm test" }]\n'
@@ -123,7 +123,7 @@ def test_it_says_where_it_writes_and_what_changes(asbuilt: Callable[..., str], s
         "  tests     none found; a plan's own checks still run\n"
         "  sandbox   [SANDBOX]\n"
         "--- stderr\n"
-        "Next: asbuilt doctor # tests the gate\n"
+        "Next: asbuilt doctor\n      # tests the gate\n"
     )
     value = json.loads(settings.read_bytes())
     assert (value["model"], value["enabledPlugins"]) == ("opus", {"asbuilt@asbuilt": True})
@@ -230,7 +230,7 @@ def test_settings_that_claude_code_cannot_read_are_refused_and_nothing_is_writte
         "       property name enclosed in double quotes\n"
         "  Why:  Claude Code ignores such a file as a whole, and what we add to it would\n"
         "        be lost.\n"
-        "  Next: Correct it there, then repeat the command. Nothing was changed.\n"
+        "  Next: ${EDITOR:-vi} ~/.claude/settings.json\n        # then repeat the command\n"
     )
     assert _files(home) == before
 
@@ -240,7 +240,7 @@ def test_a_marketplace_of_our_name_is_refused(asbuilt: Callable[..., str], setti
     settings.write_text(text)
     said = asbuilt("init", "--claude")
     assert "knows another marketplace that is named asbuilt" in said
-    assert "Next: claude plugin marketplace remove asbuilt, then repeat the command." in said
+    assert "Next: claude plugin marketplace remove asbuilt\n" in said
     assert settings.read_text() == text
 
 

@@ -198,7 +198,7 @@ def test_a_suite_that_was_made_to_pass_is_told_by_what_was_changed() -> None:
     failures = ["tests/test_store.py:9, test_expiry: test removed"]
     story.record(event("checks.done", 380, phase="2a", number=1, outcome="FAIL", failures=failures))
     assert drawn(story.finished(TITLES, WIDE)) == snapshot("""\
-✗ 2a  Redis store          NOT PROVEN: claude says done, its change disagrees
+✗ 2a  Redis store          NOT PROVEN: claude says done, rejected by asbuilt
       claude says    "all tests pass"
       asbuilt sees   tests/test_store.py:9, test_expiry: test removed
       so             sent back to the agent (fix 1 of 2)
@@ -211,7 +211,7 @@ def test_what_the_old_tests_show_of_a_change_is_told_though_every_check_passes()
     checks = event("checks.done", 380, phase="2a", number=1, outcome="FAIL", failures=failures)
     story.record(checks, [evidence("tests", ran=230)])
     assert drawn(story.finished(TITLES, WIDE)) == snapshot("""\
-✗ 2a  Redis store          NOT PROVEN: claude says done, its change disagrees
+✗ 2a  Redis store          NOT PROVEN: claude says done, rejected by asbuilt
       claude says    "all tests pass"
       asbuilt ran    1 check: PASS
       asbuilt sees   tests/test_store.py, test_expiry: test skipped: now “it
@@ -244,8 +244,35 @@ def test_a_proven_phase_leaves_one_row_with_its_evidence() -> None:
         "✓ 2a  Redis store          proven  0be77d1  2 checks, 230 tests       14m  $1.20\n"
     )
     assert drawn(story.finished(TITLES, NARROW)) == snapshot("✓ 2a  Redis sto… proven  0be77d1\n")
+    story.record(event("phase.proven", 30, phase="2a", commit="0be77d1" * 5, sign_offs=4))
+    assert drawn(story.finished(TITLES, WIDE)) == snapshot(
+        "✓ 2a  Redis store          proven, 4 changes to sign off  0be77d1     14m  $1.20\n"
+    )
+    assert drawn(story.finished(TITLES, NARROW)) == snapshot("✓ 2a  Redis sto… proven, 4 changes to s…\n")
     story.record(event("together.done", 20, outcome="PASS"), [evidence("tests", ran=236)])
     assert drawn(story.finished(TITLES, WIDE)) == snapshot("✓ all together   proven  1 check, 236 tests\n")
+
+
+def test_tests_that_failed_before_as_well_are_counted_apart() -> None:
+    shown = [evidence("tests", ran=2)._replace(failed=1), evidence("grep -q bucket store.py")]
+    story = Story()
+    story.record(event("checks.done", 60, phase="2a", number=2, outcome="PASS"), shown)
+    story.record(event("phase.proven", 30, phase="2a", commit="0be77d1" * 5))
+    assert drawn(story.finished(TITLES, WIDE)) == snapshot(
+        "✓ 2a  Redis store          proven  0be77d1  2 checks, 1 of 2 tests            0s\n"
+    )
+    story.record(event("together.done", 20, outcome="PASS"), shown)
+    assert drawn(story.finished(TITLES, WIDE)) == snapshot(
+        "✓ all together   proven  2 checks, 1 of 2 tests (1 failed before)\n"
+    )
+
+
+def test_a_phase_whose_text_was_changed_during_the_run_says_so() -> None:
+    story = Story()
+    story.record(event("phase.begun", 60, phase="2a", edited=True))
+    assert drawn(story.finished(TITLES, WIDE)) == (
+        "! 2a  edited: its text was changed in the plan; the new text is built\n"
+    )
 
 
 def test_the_tests_of_several_suites_are_added_up_and_those_of_a_check_are_not() -> None:

@@ -8,7 +8,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from asbuilt.cli.live.frame import frame
-from asbuilt.cli.runs.waiting import AT_WORK
+from asbuilt.cli.wording.moves import AT_WORK
 from asbuilt.lifecycle.run.moves import Attempt, End, Move, Verify, VerifyTogether, Wait
 from asbuilt.lifecycle.status.progress import PhaseProgress, WaitsFor
 from tests.cli import live
@@ -93,6 +93,8 @@ def test_a_run_that_wants_a_sign_off_waits_for_just_that() -> None:
     asked = live.question("sign off a.py: ci changed")._replace(kind="sign-off")
     waits = live.moment(WaitsFor("person"), live.phases("proven"), of=live.run("waiting"), asks=[asked])
     assert '  Waits for your sign-off: a7 "sign off a.py: ci changed", asked' in drawn(frame(waits, WIDE))
+    several = waits._replace(view=waits.view._replace(questions=[*waits.view.questions] * 4))
+    assert "by rate-limit.1; 3 more questions wait." in " ".join(drawn(frame(several, WIDE)).split())
 
 
 def test_when_all_is_proven_it_says_that_it_lands() -> None:

@@ -27,7 +27,7 @@ def test_outside_of_a_conversation_it_says_that_nothing_is_held(asbuilt: Callabl
         "exit 0\n--- stdout\n"
         "This terminal is in no conversation of Claude Code, so plan mode cannot be on\nhere.\n"
         "--- stderr\n"
-        "Next: asbuilt session --plan -- claude # starts one in a read-only sandbox\n"
+        "Next: asbuilt session --plan -- claude\n      # starts one in a read-only sandbox\n"
     )
 
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from asbuilt.cli.commands.doctor.page import State
 from asbuilt.cli.commands.doctor.rows import judge
-from asbuilt.journal.notices import Undelivered
+from asbuilt.journal.notifications import Undelivered
 from tests.attention.receiving import receiving
 from tests.cli.machines import READY
 
@@ -107,7 +107,8 @@ exit 2
 error: notify.quiet "22-7" is not hours, as in 22:00-07:00
   Why:  Your notifications would go to another address, or come at the wrong
         time.
-  Next: asbuilt config show notify.quiet lists the values that it accepts.
+  Next: asbuilt config show notify.quiet
+        # lists the values that it accepts
 """)
     assert asbuilt("config", "set", "notify.urgent", "failed, lost") == snapshot("""\
 exit 2
@@ -116,7 +117,8 @@ error: notify.urgent ["failed", "lost"] is not a list of needs, parked, failed,
        landed, proven
   Why:  Your notifications would go to another address, or come at the wrong
         time.
-  Next: asbuilt config show notify.urgent lists the values that it accepts.
+  Next: asbuilt config show notify.urgent
+        # lists the values that it accepts
 """)
 
 

@@ -74,7 +74,9 @@ exit 1
 error: plans/PROGRESS.md exists already, with different text
   Why:  It is the progress document of the plan in the bundle; nothing is ever
         overwritten.
-  Next: Move it away, or put the plan elsewhere with --user.
+  Next:
+        mv [TMP]/box/plans/PROGRESS.md [TMP]/box/plans/PROGRESS.md.old
+    or  put the plan elsewhere with --user
 """)
     assert [path.name for path in (box / "plans").iterdir()] == ["PROGRESS.md"]
     assert environ["HOME"]
@@ -108,7 +110,9 @@ exit 1
 --- stderr
 error: plans/rate-limit.md exists already
   Why:  Nothing is ever overwritten.
-  Next: Choose another name, or edit the existing file.
+  Next:
+        ${EDITOR:-vi} [TMP]/box/plans/rate-limit.md
+    or  choose another name
 """)
     assert sorted(path.name for path in (box / "plans").iterdir()) == ["rate-limit-2.md", "rate-limit.md"]
 
@@ -151,7 +155,7 @@ exit 1
 error: the bundle cannot be imported: its plan does not have the digest that it
        was sent with
   Why:  asbuilt imports only a bundle that is unchanged since its export.
-  Next: Export it again with the same version of asbuilt.
+  Next: Where the plan is, with the same version: asbuilt plan export PLAN
 """),
             id="tampered",
         ),
@@ -163,7 +167,7 @@ exit 1
 error: the bundle cannot be imported: its format is asbuilt.bundle/9; this
        version reads asbuilt.bundle/1
   Why:  asbuilt imports only a bundle that is unchanged since its export.
-  Next: Export it again with the same version of asbuilt.
+  Next: Where the plan is, with the same version: asbuilt plan export PLAN
 """),
             id="of another kind",
         ),
@@ -206,7 +210,8 @@ def test_a_bundle_that_cannot_be_trusted_is_refused(
 exit 1
 error: stdin holds nothing
   Why:  The input is empty; the command that writes it may have failed.
-  Next: Look at the command before the pipe, or at the file.
+  Next: asbuilt plan import FILE
+    or  correct the command before the pipe
 """),
             id="nothing",
         ),
@@ -216,7 +221,7 @@ error: stdin holds nothing
 exit 1
 error: the bundle cannot be imported: it is incomplete or not valid JSON
   Why:  asbuilt imports only a bundle that is unchanged since its export.
-  Next: Export it again with the same version of asbuilt.
+  Next: Where the plan is, with the same version: asbuilt plan export PLAN
 """),
             id="cut off",
         ),
@@ -226,7 +231,7 @@ error: the bundle cannot be imported: it is incomplete or not valid JSON
 exit 1
 error: the plan has 2,000,004 bytes; at most 2,000,000 are read
   Why:  No agent can follow a plan of that size, and no user can review it.
-  Next: Split it into several plans, or move logs and data out of it.
+  Next: Split it into several plans: asbuilt plan new "the second part"
 """),
             id="too large",
         ),
@@ -236,7 +241,7 @@ error: the plan has 2,000,004 bytes; at most 2,000,000 are read
 exit 1
 error: stdin has more than 6,000,000 bytes
   Why:  A plan of that size can be neither followed nor approved.
-  Next: Split it into several plans, or move logs and data out of it.
+  Next: Split it into several plans: asbuilt plan new "the second part"
 """),
             id="far too large",
         ),
@@ -264,7 +269,9 @@ exit 1
 --- stderr
 error: out.json exists already
   Why:  Nothing is ever overwritten.
-  Next: Choose another name, or edit the existing file.
+  Next:
+        ${EDITOR:-vi} [TMP]/shop-api/out.json
+    or  choose another name
 """)
     assert (shop / "out.json").read_text() == "mine"
 
@@ -275,6 +282,7 @@ exit 3
 --- stderr
 error: there is no file nowhere.md
   Why:  asbuilt uses a path exactly as written.
-  Next: Look at the path; asbuilt plan list shows the plans that are here.
+  Next: asbuilt plan list
+        # shows the plans that are here
 """)
     assert asbuilt("plan", "import", "~nobody/x.md").split("\n")[0] == "exit 3"

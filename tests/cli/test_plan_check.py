@@ -70,7 +70,8 @@ plans/login.md:25: error: phase 4b depends on phase 9, which does not exist
   Add phase 9, or remove it from the Dependencies line. [unknown-dependency]
 2 errors in 2 phases.
 --- stderr
-Next: asbuilt plan check login # correct plans/login.md:5 first
+Next: asbuilt plan check login
+      # correct plans/login.md:5 first
 """)
 
 
@@ -108,7 +109,8 @@ plans/login.md:25: error: phase 4b depends on phase 9, which does not exist
   Add phase 9, or remove it from the Dependencies line. [unknown-dependency]
 2 errors in 2 phases; 1 remark with -v.
 --- stderr
-Next: asbuilt plan check login # correct plans/login.md:5 first
+Next: asbuilt plan check login
+      # correct plans/login.md:5 first
 """)
     assert asbuilt("plan", "check", "chores") == snapshot("""\
 exit 0
@@ -144,7 +146,8 @@ plans/login.md:25: error: phase 4b depends on phase 9, which does not exist
 plans/rate-limit.md: no problems in 4 phases; 1 remark with -v.
 3 plans, 2 with errors.
 --- stderr
-Next: asbuilt plan check big # correct plans/big.md first
+Next: asbuilt plan check big
+      # correct plans/big.md first
 """)
 
 
@@ -269,7 +272,8 @@ exit 1
 --- stderr
 error: plans/pipe.md is not a file
   Why:  A plan is a Markdown file; a folder, pipe or device holds none.
-  Next: Name a file that ends in .md.
+  Next: asbuilt plan list
+        # shows the plans that are here
 """)
 
 

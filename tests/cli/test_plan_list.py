@@ -247,7 +247,8 @@ exit 3
 --- stderr
 error: --repo nowhere: no such folder
   Why:  The repository is looked for from that folder upwards.
-  Next: Name an existing folder.
+  Next: ls .
+        # shows what exists
 """)
 
 
@@ -256,5 +257,5 @@ def test_an_unknown_option_is_an_error(asbuilt: Callable[..., str]) -> None:
 exit 2
 --- stderr
 error: asbuilt plan list has no option --jsn. Did you mean --json?
-  Next: asbuilt plan list -h shows examples and options.
+  Next: asbuilt plan list --json
 """)

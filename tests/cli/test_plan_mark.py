@@ -296,7 +296,9 @@ exit 1
 --- stderr
 error: plans/PROGRESS.md is write-protected
   Why:  The file is write-protected. It has not changed.
-  Next: chmod u+w it, then run the same command again.
+  Next:
+        chmod u+w [TMP]/shop-api/plans/PROGRESS.md
+        # then run the same command again
 """)
     assert (shop / "plans" / "PROGRESS.md").read_text() == PROGRESS
 

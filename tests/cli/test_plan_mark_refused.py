@@ -30,8 +30,8 @@ exit 1
 --- stderr
 error: phase 1 has no place for a status
   Why:  It is written in prose, so the position of a mark is ambiguous.
-  Next: Add a table with the columns Phase and Status, or headings like ## Phase
-        1 — Title.
+  Next: asbuilt plan open plans
+        # to add a table with the columns Phase and Status
 """),
             id="prose has no place",
         ),
@@ -43,7 +43,8 @@ exit 1
 --- stderr
 error: phase announce-it has only boxes, and a box can only be done or open
   Why:  A checkbox cannot express blocked.
-  Next: Mark it done or pending.
+  Next: asbuilt plan mark plans announce-it done
+    or  pending
 """),
             id="a box has two states",
         ),
@@ -55,7 +56,7 @@ exit 3
 --- stderr
 error: the plan has no phase 2; it has 1, 2a, 2b, 3
   Why:  2a and 2b are run and proven apart.
-  Next: Name one of those.
+  Next: asbuilt plan show plans
 """),
             id="no such phase",
         ),
@@ -67,7 +68,7 @@ exit 3
 --- stderr
 error: phase 2a has no item 9; it has 3
   Why:  Items are counted from 1 within their phase.
-  Next: Name one of those.
+  Next: asbuilt plan show plans --phase 2a
 """),
             id="no such item",
         ),
@@ -79,7 +80,8 @@ exit 2
 --- stderr
 error: an item is done or pending, not blocked
   Why:  A box has two states.
-  Next: Mark the phase instead, without --item.
+  Next: asbuilt plan mark plans 2a blocked
+        # marks the phase instead
 """),
             id="an item is not blocked",
         ),
@@ -92,7 +94,8 @@ exit 2
 error: "HEAD" is not a commit hash
   Why:  A hash is 7 to 40 of the characters 0-9 and a-f; anything else could not
         be found again.
-  Next: Give the hash that git log --oneline prints.
+  Next: git log --oneline
+        # prints the hashes
 """),
             id="no hash",
         ),
@@ -104,7 +107,8 @@ exit 2
 --- stderr
 error: asbuilt plan mark: STATUS: 'finished' is not one of 'pending',
        'in-progress', 'in_progress', 'done', 'blocked'
-  Next: asbuilt plan mark -h shows examples and options.
+  Next: asbuilt plan mark -h
+        # shows examples and options
 """),
             id="no such status",
         ),
@@ -116,7 +120,8 @@ exit 2
 --- stderr
 error: mark takes a phase and its status, or --complete
   Why:  asbuilt does not guess a phase or a status.
-  Next: asbuilt plan mark plan 1 done, or asbuilt plan mark plan --complete
+  Next: asbuilt plan mark plan 1 done
+    or  asbuilt plan mark plan --complete
 """),
             id="no status",
         ),
@@ -128,7 +133,8 @@ exit 2
 --- stderr
 error: mark takes a phase and its status, or --complete
   Why:  asbuilt does not guess a phase or a status.
-  Next: asbuilt plan mark plan 1 done, or asbuilt plan mark plan --complete
+  Next: asbuilt plan mark plan 1 done
+    or  asbuilt plan mark plan --complete
 """),
             id="nothing to mark",
         ),
@@ -140,7 +146,8 @@ exit 2
 --- stderr
 error: mark takes a phase and its status, or --complete
   Why:  asbuilt does not guess a phase or a status.
-  Next: asbuilt plan mark plan 1 done, or asbuilt plan mark plan --complete
+  Next: asbuilt plan mark plan 1 done
+    or  asbuilt plan mark plan --complete
 """),
             id="both",
         ),
@@ -152,7 +159,8 @@ exit 2
 --- stderr
 error: --complete does not go with --note
   Why:  The command can apply only one of them; nothing was written.
-  Next: Mark one after the other.
+  Next: asbuilt plan mark -h
+        # shows examples; mark one after the other
 """),
             id="a note for the whole",
         ),
@@ -164,7 +172,8 @@ exit 2
 --- stderr
 error: --item does not go with --items
   Why:  The command can apply only one of them; nothing was written.
-  Next: Mark one after the other.
+  Next: asbuilt plan mark -h
+        # shows examples; mark one after the other
 """),
             id="item and items",
         ),
@@ -175,7 +184,8 @@ error: --item does not go with --items
 exit 2
 --- stderr
 error: asbuilt plan mark has no option --json
-  Next: asbuilt plan mark -h shows examples and options.
+  Next: asbuilt plan mark -h
+        # shows examples and options
 """),
             id="no JSON",
         ),

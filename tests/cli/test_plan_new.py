@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 import pytest
@@ -51,7 +52,8 @@ plans/rate-limiting.md:56: error: phase 2 has no check that can be run
   Add a command under Verification; "looks right" proves nothing. [no-check]
 2 errors in 2 phases.
 --- stderr
-Next: asbuilt plan check rate-limiting # correct plans/rate-limiting.md:38 first
+Next: asbuilt plan check rate-limiting
+      # correct plans/rate-limiting.md:38 first
 """)
 
 
@@ -105,11 +107,14 @@ def test_a_title_with_a_character_that_nobody_sees_is_refused(
 ) -> None:
     told = asbuilt("plan", "new", title)
     assert told.split("\n")[0] == "exit 2"
-    assert told.partition(" has ")[2] == snapshot("""\
+    assert (
+        told.partition(" has ")[2]
+        == f"""\
 an invisible character
   Why:  It could control the terminal, or change how the plan parses.
-  Next: Remove that character.
-""")
+  Next: asbuilt plan new {shlex.quote("".join(filter(str.isprintable, title)))}
+"""
+    )
     assert [path.name for path in shop.iterdir()] == [".git"]
 
 
@@ -130,7 +135,9 @@ exit 1
 --- stderr
 error: plans/login.md exists already
   Why:  Nothing is ever overwritten.
-  Next: Choose another name, or edit the existing file.
+  Next:
+        ${EDITOR:-vi} [TMP]/shop-api/plans/login.md
+    or  choose another name
 """)
     assert asbuilt("plan", "new", "Login", "--name", "../login") == snapshot("""\
 exit 2
@@ -151,8 +158,8 @@ exit 3
 --- stderr
 error: no repository here
   Why:  New plans are written into a repository.
-  Next: cd into one, name one with --repo DIR, or add --user for your own
-        folder.
+  Next: cd your-repo
+    or  name one with --repo DIR; --user takes your own folder
 """)
     assert asbuilt("plan", "new", "Login", "--user", cwd=tmp_path) == snapshot("""\
 exit 0
@@ -188,7 +195,9 @@ exit 1
 --- stderr
 error: plans/x.md cannot be written: its folder is a file
   Why:  Nothing was changed; the file is as it was.
-  Next: Correct the permissions or free space, then try again.
+  Next:
+        ls -ld [TMP]/shop-api/plans
+        # then try again
 """)
 
 

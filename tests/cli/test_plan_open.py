@@ -76,7 +76,8 @@ Next: asbuilt plan check rate-limit
                     """\
 error: plans/rate-limit.md is gone
   Why:  my editor.py deleted or moved it; nothing else was touched.
-  Next: git status shows what happened, if it was committed before.
+  Next: git status
+        # shows what happened, if it was committed before
 """,
                 )
             ),
@@ -124,7 +125,8 @@ def test_visual_comes_before_editor(shop: Path, environ: dict[str, str], tmp_pat
                     """\
 error: the editor no-such-editor cannot be started: no such file or directory
   Why:  VISUAL or EDITOR is set to it.
-  Next: Set EDITOR to an editor that is installed.
+  Next: export VISUAL=vi
+    or  another editor that is installed
 """,
                 )
             ),
@@ -137,7 +139,7 @@ error: the editor no-such-editor cannot be started: no such file or directory
                     """\
 error: EDITOR "vi 'unclosed" is no command
   Why:  Its quotes do not close.
-  Next: Set EDITOR to a command.
+  Next: export VISUAL=vi
 """,
                 )
             ),
@@ -161,7 +163,8 @@ exit 2
 --- stderr
 error: plan open needs a terminal
   Why:  The editor needs a terminal.
-  Next: Edit the file directly, then asbuilt plan check.
+  Next: asbuilt plan check rate
+        # edit the file first
 """)
     code, received = on_terminal(shop, environ, "plan", "open", "rate", "--no-input", NO_COLOR="1")
     assert (code, received) == (2, told.partition("--- stderr\n")[2])

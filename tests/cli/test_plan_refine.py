@@ -231,8 +231,8 @@ exit 2
 --- stderr
 error: writing the new text needs a terminal
   Why:  It opens your editor, and there is no terminal here.
-  Next: asbuilt plan refine limits "what changes" --from FILE takes it from a
-        file.
+  Next: asbuilt plan refine limits "what changes" --from FILE
+        # takes it from a file
 """)
 
 

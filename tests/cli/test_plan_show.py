@@ -265,7 +265,7 @@ exit 3
 --- stderr
 error: the plan has no phase 2; it has 1, 2a, 2b, 3
   Why:  2a and 2b are run and proven apart.
-  Next: Name one of those.
+  Next: asbuilt plan show rate-limit
 """),
         ),
         (
@@ -275,7 +275,7 @@ exit 3
 --- stderr
 error: the plan has no phase 9; it has 1, 2a, 2b, 3
   Why:  A phase is named by its number.
-  Next: Name one of those.
+  Next: asbuilt plan show rate-limit
 """),
         ),
         (
@@ -296,7 +296,8 @@ exit 2
 --- stderr
 error: "o" is part of 2 plans: plans/chores.md, plans/story.md
   Why:  Several plans match.
-  Next: Write more of its name, or its path.
+  Next: asbuilt plan list
+        # shows their names and paths
 """),
         ),
         (
@@ -316,7 +317,8 @@ exit 2
 --- stderr
 error: asbuilt plan show needs PLAN
   Why:  It has no default.
-  Next: asbuilt plan show -h shows examples and options.
+  Next: asbuilt plan show -h
+        # shows examples and options
 """),
         ),
         (
@@ -327,7 +329,7 @@ exit 2
 error: "My Plan.md" cannot name a plan
   Why:  A plan's name is typed in commands: letters a-z, digits and hyphens, no
         hyphen in front.
-  Next: Rename the file, e.g. to my-plan.md.
+  Next: In its folder: mv 'My Plan.md' my-plan.md
 """),
         ),
         (
@@ -337,7 +339,8 @@ exit 1
 --- stderr
 error: phase 1 occurs 2 times, on lines 2 and 3
   Why:  The number is ambiguous.
-  Next: Give each phase a number of its own.
+  Next: asbuilt plan open twice
+        # to give each phase a number of its own
 """),
         ),
     ],

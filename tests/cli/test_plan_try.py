@@ -103,6 +103,7 @@ def test_scripts_are_told_the_same(asbuilt: Callable[..., str]) -> None:
     ]
 
 
+@pytest.mark.usefixtures("named")
 def test_without_a_commit_there_is_nothing_to_try_on(asbuilt: Callable[..., str], shop: Path) -> None:
     (shop / ".git/refs/heads/main").unlink()
     put(shop, limits=PLAN)
@@ -111,7 +112,8 @@ exit 4
 --- stderr
 error: nothing is committed here yet
   Why:  Checks are tried on a clean checkout of the last commit.
-  Next: Commit first; asbuilt plan check without --try checks the text alone.
+  Next: git add -A && git commit -m "First commit"
+    or  check the text alone: asbuilt plan check
 """)
 
 
@@ -122,7 +124,9 @@ exit 3
 --- stderr
 error: checks are tried on what is committed, and there is no repository here
   Why:  They need a clean checkout of the project.
-  Next: Go into the repository of the plan, or name it with --repo.
+  Next: cd your-repo
+        # goes to the repository of the plan
+    or  name it with --repo
 """)
 
 
@@ -148,5 +152,5 @@ def test_a_plan_whose_text_is_wrong_is_corrected_before_its_setup(
     shown = asbuilt("plan", "check", "limits", "--try")
     assert "cause     The sandbox has no program pyest" in shown
     assert shown[shown.index("Next: ") :] == snapshot(
-        "Next: asbuilt plan check limits # correct plans/limits.md:5 first\n"
+        "Next: asbuilt plan check limits\n      # correct plans/limits.md:5 first\n"
     )

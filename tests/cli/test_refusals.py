@@ -29,6 +29,7 @@ def _detach(shop: Path) -> None:
 
 OFF = "\n### Design & Constraints\n\n- 5 + 5 ms\n"
 LAST = "### Work Items\n\n- [ ] A table of limits"
+DELEGATED = f"### Execution: delegate plans/x.md\n\n{LAST}"
 SCRIPTED = {"ASBUILT_AGENTS_IMPLEMENT": "scripted"}
 CASES = [
     Case("author/choices.py the options do not work: {}", "author"),
@@ -48,7 +49,10 @@ CASES = [
     Case("author/command.py {} is taken", "author x --name rate-limit"),
     Case("author/command.py author {} takes no more words", "author status rate-limit"),
     Case("author/command.py --{} does not work in a conversation", "author x --here --light"),
-    Case("author/here.py this command does not run inside a Claude Code conversation", "author x --here"),
+    Case(
+        "author/in_conversation.py this command does not run inside a Claude Code conversation",
+        "author x --here",
+    ),
     Case("session/commands.py loop needs a prompt or --end, inside a conversation", "session loop x"),
     Case('session/note.py "{}" cannot name a note', "session note add ../x y"),
     Case("session/note.py a note needs a text", "session note add x ''"),
@@ -67,7 +71,7 @@ CASES = [
         "session/start.py --plan and --settings do not go together",
         "session --plan -- claude --settings x.json",
     ),
-    Case("shell/addresses.py {} has not been run here", "attempts diff rate-limit.1.1.1"),
+    Case("shell/addresses.py {} has not been run here", "log --attempts rate-limit.1.1.1"),
     Case("shell/addresses.py {} has not been run here", "status rate-limit.1"),
     Case("report.py nothing has run here", "report"),
     Case(
@@ -114,9 +118,9 @@ CASES = [
     Case(
         "settings/layers.py {}: a repository may not set {}",
         "config show",
-        _write("asbuilt.toml", "[ring]\nrequired = false\n"),
+        _write("asbuilt.toml", "[sandbox]\nrequired = false\n"),
     ),
-    Case("settings/files.py {}{}: not TOML: {}", "config show", _write("asbuilt.toml", "nonsense\n")),
+    Case("settings/files.py {}: not TOML: {}", "config show", _write("asbuilt.toml", "nonsense\n")),
     Case(
         'settings/layers.py {}: no setting "{}"{}', "config show", _write("asbuilt.toml", "[no]\nthing = 1\n")
     ),
@@ -143,11 +147,11 @@ CASES = [
     Case('doctor/notify.py no notification channel "{}" is configured', "doctor notify slack"),
     Case("run_plan.py not understood: {}", "run-plan rate-limit finsh"),
     Case("stop.py stop takes the name of a plan, or --all", "stop"),
-    Case("run/every.py --now needs --every", "run rate-limit --now"),
-    Case("run/every.py --finish and --every exclude each other", "run rate-limit --finish --every '4h'"),
-    Case("run/every.py {} does not go with --every", "run rate-limit 2a --every 4h"),
-    Case('run/every.py "{}" is no schedule: {}', "run rate-limit --every sometimes"),
-    Case('run/every.py "{}" is no span of hours', "run rate-limit --between night"),
+    Case("run/schedule.py --now needs --every", "run rate-limit --now"),
+    Case("run/schedule.py --finish and --every exclude each other", "run rate-limit --finish --every '4h'"),
+    Case("run/schedule.py {} does not go with --every", "run rate-limit 2a --every 4h"),
+    Case('run/schedule.py "{}" is no schedule: {}', "run rate-limit --every sometimes"),
+    Case('run/schedule.py "{}" is no span of hours', "run rate-limit --between night"),
     Case("plan/mark.py mark takes a phase and its status, or --complete", "plan mark rate-limit"),
     Case(
         "plan/mark.py mark takes a phase and its status, or --complete",
@@ -172,15 +176,17 @@ CASES = [
     ),
     Case("ui/editor.py EDITOR {} is no command", "plan open rate-limit", environ={"EDITOR": "'"}),
     Case("plan/show.py --verbatim needs --phase", "plan show rate-limit --verbatim"),
-    Case('library/finding.py no plan "{}". Did you mean {}?', "plan show rate-limt"),
-    Case('library/finding.py no plan "{}"', "plan show zzz"),
+    Case('library/name_resolution.py no plan "{}". Did you mean {}?', "plan show rate-limt"),
+    Case('library/name_resolution.py no plan "{}"', "plan show zzz"),
     Case(
-        'library/finding.py no plan "{}"',
+        'library/name_resolution.py no plan "{}"',
         "plan show zzz",
         lambda shop: (shop / "plans/rate-limit.md").unlink(),
     ),
     Case(
-        'library/finding.py "{}" {} {} plans: {}', "plan show limit", _write("plans/limit-b.md", RATE_LIMIT)
+        'library/name_resolution.py "{}" {} {} plans: {}',
+        "plan show limit",
+        _write("plans/limit-b.md", RATE_LIMIT),
     ),
     Case(
         "run/preconditions.py {} has {}: {}",
@@ -203,8 +209,8 @@ CASES = [
     ),
     Case(
         "run/preconditions.py phase {} of {} waits for phase {}",
-        "run rate-limit 3 --script script.toml",
-        environ=SCRIPTED,
+        "run rate-limit 3 --agent claude",
+        chosen('agents.claude.command = "/bin/true"\n'),
     ),
     Case(
         "run/preconditions.py phase {} of {} is delegated to {}",
@@ -216,11 +222,11 @@ CASES = [
     ),
     Case(
         "run/preconditions.py phase {} of {} is delegated to a plan, which lands when its run ends",
-        "run rate-limit 2b --hold",
-        _write(
-            "plans/rate-limit.md", RATE_LIMIT.replace(LAST, f"### Execution: delegate plans/x.md\n\n{LAST}")
-        ),
-        SCRIPTED,
+        "run rate-limit 2b --hold --agent claude",
+        lambda shop: [
+            chosen('agents.claude.command = "/bin/true"\n')(shop),
+            _write("plans/rate-limit.md", RATE_LIMIT.replace(LAST, DELEGATED))(shop),
+        ],
     ),
     Case(
         "run/preconditions.py phase {} of {} wants to land directly, and this run lands by {}",
@@ -265,7 +271,7 @@ CASES = [
     Case('task/tracking.py "{}" is no status of a task', "task status 1 done"),
     Case("task/tracking.py no task is named", "task status planned"),
     Case("task/agents.py --from is for one task, not for {}", "task plan 1 2 --from plans/rate-limit.md"),
-    Case("runs/terms.py the scripted agent needs a script", "run rate-limit", environ=SCRIPTED),
+    Case("runs/before_start.py the scripted agent needs a script", "run rate-limit", environ=SCRIPTED),
 ]
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from asbuilt.session.context.reload_request import kept
-from asbuilt.session.state import loop_in, state_in
+from asbuilt.session.conversation_state import loop_in, state_in
 from tests.hook.talk import FINISHED, PLAN, Talk, files_in
 
 if TYPE_CHECKING:

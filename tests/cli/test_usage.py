@@ -36,3 +36,17 @@ def test_a_rehearsed_schedule_shows_its_times_without_an_agent(
     assert shown.startswith("exit 0")
     assert "Agents   none installed; asbuilt doctor agents lists them" in shown
     assert "one phase, every 4 hours" in shown
+
+
+def test_a_command_whose_letters_are_swapped_is_recognised(asbuilt: Callable[..., str]) -> None:
+    assert "Next: asbuilt run rate-limit\n" in asbuilt("rnu", "rate-limit")
+
+
+@pytest.mark.parametrize("command", [("stop",), ("stop", "--pause"), ("land", "--undo"), ("undo",)])
+def test_a_command_that_ends_what_never_ran_does_not_start_it(
+    asbuilt: Callable[..., str], command: tuple[str, ...]
+) -> None:
+    shown = asbuilt(*command, "rate-limit")
+    assert "error: rate-limit has not been run here\n" in shown
+    assert "Next: asbuilt status rate-limit\n" in shown
+    assert "or  start it: asbuilt run rate-limit\n" in shown

@@ -317,7 +317,9 @@ exit 1
 error: ~/.config/systemd/user/asbuilt-worker.service exists, and asbuilt did not
        write it
   Why:  Nothing of yours is ever overwritten or removed.
-  Next: Move it away, then repeat the command.
+  Next:
+        mv ~/.config/systemd/user/asbuilt-worker.service ~/.config/systemd/user/asbuilt-worker.service.old
+        # then repeat the command
 """)
     )
     assert file.read_text() == "[Service]\nExecStart=/bin/mine\n"

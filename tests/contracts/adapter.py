@@ -13,8 +13,8 @@ import pytest
 
 from asbuilt.agents.attempt_folder import Folder
 from asbuilt.agents.contract import Answer, Said, Turn
+from asbuilt.agents.host.agent_process import HostSeat
 from asbuilt.agents.host.main import adapter_for
-from asbuilt.agents.host.seat import HostSeat
 from tests.contracts.attempts import SAID, marked
 
 if TYPE_CHECKING:

@@ -65,13 +65,13 @@ class ForgeContract:
     def test_a_branch_is_put_where_it_is_expected_and_nowhere_else(self, stage: Stage) -> None:
         made = stage.branch({"a.txt": "a\n"})
         second = stage.shop.commit("second")
-        other = BranchMoved(branch=BRANCH, expected=None, found=made)
+        other = BranchMoved(branch=BRANCH, found=made)
         assert stage.forge.push(BRANCH, made, expected=None) == Pushed(
             branch=BRANCH, commit=made, already=True
         )
         assert stage.forge.push(BRANCH, second, expected=None) == other
         assert stage.forge.push(BRANCH, second, expected=made) == Pushed(branch=BRANCH, commit=second)
-        assert stage.forge.drop(BRANCH, expected=made) == replace(other, expected=made, found=second)
+        assert stage.forge.drop(BRANCH, expected=made) == replace(other, found=second)
         assert stage.forge.drop(BRANCH, expected=second) == Pushed(branch=BRANCH, commit=second)
         assert stage.forge.drop(BRANCH, expected=second) == Pushed(branch=BRANCH, commit=second, already=True)
         assert stage.forge.tip(BRANCH) is None
@@ -169,7 +169,7 @@ class ForgeContract:
         opened = stage.opened()
         other = stage.shop.tip()
         stale = stage.forge.merge(opened.number, head=other)
-        assert stale == NotMerged(why=f"Its head is {opened.head[:12]}, not {other[:12]}.", head_moved=True)
+        assert stale == NotMerged(why=f"Its head is {opened.head[:12]}, not {other[:12]}.")
         merged = stage.forge.merge(opened.number, head=opened.head)
         assert isinstance(merged, Pull)
         assert merged == replace(

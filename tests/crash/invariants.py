@@ -19,7 +19,7 @@ from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import history
 from asbuilt.journal.queries.overview import events_of
 from asbuilt.lifecycle.delivery.facts import Landed
-from asbuilt.lifecycle.status.standing import fold_plan
+from asbuilt.lifecycle.status.plan_state import fold_plan
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
 

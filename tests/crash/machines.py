@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from asbuilt.events.plain import read_options
+from asbuilt.events.options_json import read_options
 from asbuilt.events.runs import TroubleMet
 from asbuilt.flows.fleet.membership import join, ordered, set_secret
 from asbuilt.flows.registration import enrol

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.flows.engine import dbos
 from asbuilt.flows.engine import worker as flows_worker
-from asbuilt.flows.engine.fence import Fenced
+from asbuilt.flows.segment import Execution
 from tests.journeys import worker
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Strikes:
 
     def step(self, name: str, act: Callable[..., Any], *arguments: object) -> Any:  # noqa: ANN401
         """Do what `flows.engine.step` does; a step that the engine remembers is passed by unseen."""
-        (its,) = (one.segment.run for one in arguments if isinstance(one, Fenced))
+        (its,) = (one.fenced.segment.run for one in arguments if isinstance(one, Execution))
         if its not in self._runs:
             self._runs.append(its)
         leg = self._runs.index(its) + 1

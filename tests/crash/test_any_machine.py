@@ -167,7 +167,7 @@ def test_a_protected_branch_is_told_in_words_with_the_pull_request_as_the_next_s
     (refused,) = machines.events(LandingRefused)
     assert (refused.what, refused.next) == (
         "Not landed: the remote does not accept a push to main.",
-        "Land it by a pull request: asbuilt run plan --pr",
+        "asbuilt run plan --pr",
     )
     machines.until(lambda: machines.run(run).is_over)
     assert machines.landed() == ["start"]

@@ -66,7 +66,7 @@ def without_its_log(file: Path) -> None:
 OF_DATABASES: tuple[Callable[[Path], None], ...] = (emptied, halved, cut_short, turned_to_noise)
 
 
-COMMANDS = (("status", "plan"), ("worker", "--foreground"), ("resume", "plan"), ("doctor",))
+COMMANDS = (("status", "plan"), ("worker", "--foreground"), ("run", "plan"), ("doctor",))
 
 
 def _kept(plant: Plant, name: str) -> dict[str, bytes]:
@@ -86,11 +86,11 @@ def test_a_damaged_journal_is_refused_with_the_way_back_and_never_written_over(p
             said = plant.typed(*command)
             assert said.code == 1, (damage, command, said)
             assert "is damaged" in said.words, (damage, command, said)
-            assert "Restore a copy of it" in said.words, (damage, command, said)
+            assert "restore a copy" in said.words, (damage, command, said)
         assert _kept(plant, "journal.db") == damaged, damage
         for name, data in whole.items():
             (plant.home / name).write_bytes(data)
-    assert plant.typed("resume", "plan").code == 0
+    assert plant.typed("run", "plan").code == 0
     plant.landed(run)
 
 
@@ -101,11 +101,11 @@ def test_a_journal_that_lost_its_log_and_with_it_its_tables_is_not_made_anew(pla
     plant.store.close()
     (plant.home / "journal.db").write_bytes(whole["journal.db"])
     without_its_log(plant.home / "journal.db")
-    said = plant.typed("resume", "plan")
+    said = plant.typed("run", "plan")
     assert (said.code, "its tables are gone" in said.words) == (1, True)
     for name, data in whole.items():
         (plant.home / name).write_bytes(data)
-    assert plant.typed("resume", "plan").code == 0
+    assert plant.typed("run", "plan").code == 0
     plant.landed(run)
 
 
@@ -143,7 +143,7 @@ def test_a_plan_damaged_while_its_run_waits_is_never_landed_over(
     left = plan.read_bytes()
     assert plant.before is not None
     plant.before.announce("plan.md")
-    plant.typed("resume", "plan")
+    plant.typed("run", "plan")
     state, reason = plant.over(run)
     assert state in ("landed", "failed")
     assert "broke off" not in reason

@@ -84,5 +84,5 @@ def test_a_disk_that_is_full_is_told_of_and_once_there_is_room_the_run_lands(
         assert any(words in said.words for words in FULL), said
     disk.heal()
     if not plant.serves() or plant.run(run).state == "waiting":
-        assert plant.typed("resume", "plan").code == 0
+        assert plant.typed("run", "plan").code == 0
     plant.landed(run)

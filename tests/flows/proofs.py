@@ -11,8 +11,8 @@ from msgspec.structs import replace
 
 from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.events.attempts import ChecksDone
+from asbuilt.events.options_json import read_options
 from asbuilt.events.phases import SetupDone
-from asbuilt.events.plain import read_options
 from asbuilt.flows.checks import baseline
 from asbuilt.flows.checks.prove import Proving
 from asbuilt.flows.environments.check_environment import CheckEnvironments

@@ -13,9 +13,9 @@ import pytest
 from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.agents.sandbox.launch import probe
 from asbuilt.errors import GateStopped
-from asbuilt.events.plain import read_options
+from asbuilt.events.options_json import read_options
 from asbuilt.flows.environments.check_environment import CheckEnvironments
-from asbuilt.flows.environments.terms import Given
+from asbuilt.flows.environments.limits_and_variables import Given
 from asbuilt.policy.sandbox.services import TABLE, Service, chosen_services
 from asbuilt.proof.projects.model import NO_SETUP, Setup
 from tests.git.conftest import shop

@@ -6,7 +6,7 @@ import pytest
 
 from asbuilt.agents.attempts import FolderAttempts
 from asbuilt.agents.commands import SandboxProcesses
-from asbuilt.events.plain import read_options
+from asbuilt.events.options_json import read_options
 from asbuilt.flows import requests
 from asbuilt.flows.kinds import Performer
 from asbuilt.flows.segment import Runs

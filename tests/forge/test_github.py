@@ -54,7 +54,7 @@ def test_who_is_not_signed_in_is_told_where_to(which: str, tmp_path: Path, stub:
         open_forge(shop.repository, given).find("main")
     assert (caught.value.what, caught.value.next_step) == (
         "gh is not signed in to github.localhost",
-        "gh auth login --hostname github.localhost, then resume.",
+        "`gh auth login --hostname github.localhost`",
     )
     with pytest.raises(ForgeFailed) as caught:
         open_forge(shop.repository, given | {"GH_TOKEN": "another"}).find("main")
@@ -110,7 +110,8 @@ def test_an_address_is_read_in_any_form_that_git_takes(url: str, place: Place | 
         ("https://git.example.com/a/shop",
          "git.example.com is not a forge that asbuilt can open pull requests on",
          "For GitHub Enterprise set GH_HOST=git.example.com; else land by cherry-pick and push yourself."),
-        ("/srv/shop.git", "remote origin leads to no forge", "Point it at GitHub, or land by cherry-pick."),
+        ("/srv/shop.git", "remote origin leads to no forge",
+         "`git remote set-url origin git@github.com:OWNER/NAME.git`, or land by cherry-pick."),
     ],
 )  # fmt: skip
 def test_a_forge_that_is_not_github_is_refused_in_words(

@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import asdict, replace
 
 from asbuilt.events.approvals import ReviewClosed
-from asbuilt.events.plain import read_options
+from asbuilt.events.options_json import read_options
 from asbuilt.events.plans import PlanApproved
 from asbuilt.flows import run_end as flow
 from asbuilt.flows.authoring.reviews import Proposal, Reviews, await_reviews, propose, text_of

@@ -20,7 +20,7 @@ def test_a_failure_carries_what_git_said(shop: Shop) -> None:
     assert (failed.value.what, failed.value.why, failed.value.next_step) == (
         "git cat-file failed (exit 128)",
         f"git said: fatal: git cat-file {'0' * 40}: bad file",
-        "Fix what git reports, then try again; nothing was lost.",
+        "`git status` shows whether git works there; nothing was lost.",
     )
 
 

@@ -16,7 +16,7 @@ from asbuilt.git.landing.overwrites import between, lines_at_stake, overlapping
 from asbuilt.git.refs import patch
 from asbuilt.git.repository import checkouts, conflicts, open_repository, path_state
 from asbuilt.git.workspace.checkouts import clean_checkout
-from asbuilt.git.workspace.outside import reach, under_way
+from asbuilt.git.workspace.unsandboxed_reach import reach, under_way
 from asbuilt.git.workspace.workspaces import leftovers, remove, reset_to
 from tests.git.planted import KEYS, WITH_MARK, plant, started
 from tests.git.shop import ADA, RUN, Shop, user_state

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
 from asbuilt.errors import NotLanded
 from asbuilt.git.landing.land import Intent, Landed, Refused, land, prepare
+from asbuilt.git.landing.ways_out import WayOut
 from tests.git.shop import RUN, Shop, user_state
 
 if TYPE_CHECKING:
@@ -97,6 +99,78 @@ def test_a_file_with_changes_of_the_user_that_the_plan_changes_too_is_refused(sh
             "Commit or stash them, then land again.",
         )
     assert user_state(shop) == before
+
+
+def clear(shop: Shop, refused: Refused) -> str:
+    """Type the command that a refusal gives, in a folder below the root; return its comment."""
+    way = refused.way_out
+    assert way is not None
+    assert way.clears
+    below = shop.root / "below"
+    below.mkdir()
+    subprocess.run(way.command, shell=True, cwd=below, check=True, capture_output=True)  # noqa: S602 - as a user types it
+    return way.comment
+
+
+@pytest.mark.parametrize(
+    ("how", "command"),
+    [
+        ("dirty", "git stash push -- :/src/app.py"),
+        ("deleted", "git stash push -- :/src/app.py"),
+        ("staged", "git stash"),
+        ("removed", "git stash"),
+        ("staged and undone", "git stash"),
+        ("another staged", "git stash"),
+    ],
+)
+def test_a_command_clears_changes_out_of_the_way_and_brings_them_back(
+    shop: Shop, how: str, command: str
+) -> None:
+    shop.write("src/app.py", "one\ntwo\nthree\nmine\n")
+    if how.startswith("staged"):
+        shop.git("add", "src/app.py")
+    if how == "staged and undone":
+        shop.write("src/app.py", "one\ntwo\nthree\n")
+    if how == "deleted":
+        (shop.root / "src/app.py").unlink()
+    if how == "removed":
+        shop.git("rm", "-qf", "src/app.py")
+    if how == "another staged":
+        shop.write("README.md", "mine\n")
+        shop.git("add", "README.md")
+    new = shop.phase("1", {"src/app.py": "zero\none\ntwo\nthree\n"})
+    refused = _refused(shop, new)
+    assert refused.way_out is not None
+    assert refused.way_out.command == command
+    assert clear(shop, refused) == "then git stash pop brings your changes back"
+    assert isinstance(land(shop.repository, shop.intent(new), shop.room), Landed)
+    if how in {"dirty", "staged", "another staged"}:
+        shop.git("stash", "pop")
+        assert (shop.root / "src/app.py").read_text() == "zero\none\ntwo\nthree\nmine\n"
+
+
+@pytest.mark.parametrize("here", ["notes.txt", "prod.env", "it's mine"])
+def test_a_command_renames_a_file_that_is_in_the_way(shop: Shop, here: str) -> None:
+    shop.write(here, "mine\n")
+    shop.write(f"{here}.mine", "an older one\n")
+    new = shop.phase("1", {here: "theirs\n"})
+    assert clear(shop, _refused(shop, new)) == f"keeps your file as {here}.mine2"
+    assert isinstance(land(shop.repository, shop.intent(new), shop.room), Landed)
+    assert [(shop.root / name).read_text() for name in (here, f"{here}.mine2")] == ["theirs\n", "mine\n"]
+
+
+def test_a_folder_in_the_way_and_an_operation_are_left_to_the_user(shop: Shop) -> None:
+    shop.write("tools/my.env", "mine\n")
+    new = shop.phase("1", {"tools": "theirs\n"})
+    first = _refused(shop, new).way_out
+    (shop.root / ".git/MERGE_HEAD").write_text(shop.tip() + "\n")
+    second = _refused(shop, new).way_out
+    assert first == WayOut(command="git status", comment="lists your files", clears=False)
+    (shop.root / ".git/MERGE_HEAD").unlink()
+    shop.write("odd\nname", "mine\n")
+    assert _refused(shop, shop.phase("1", {"odd\nname": "theirs\n"})).way_out == first
+    finish = "finish the merge, or end it: git merge --abort"
+    assert second == WayOut(command="git status", comment=finish, clears=False)
 
 
 def test_a_file_that_only_looks_changed_does_not_stop_a_landing(shop: Shop) -> None:

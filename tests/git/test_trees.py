@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asbuilt.git.trees import Versions, differing, file_in
+from asbuilt.git.trees import differing, file_in
+from asbuilt.proof.suites.model import Change
 
 if TYPE_CHECKING:
     from tests.git.shop import Shop
@@ -22,12 +23,12 @@ def test_every_file_that_differs_is_read_as_it_was_and_as_it_is(shop: Shop) -> N
     after = shop.commit("after", {"changed.py": "2\n", "new/one.py": "3", "bin": "\0"})
     assert sorted(differing(shop.repository, before, after, cap=100)) == sorted(
         [
-            Versions("bin", b"\0\n\0", b"\0"),
-            Versions("changed.py", b"1\n", b"2\n"),
-            Versions("gone.py", b"", None),
-            Versions(ODD, b"x", None),
-            Versions("new/one.py", None, b"3"),
-            Versions("same.py", b"1", b"1"),
+            Change("bin", b"\0\n\0", b"\0"),
+            Change("changed.py", b"1\n", b"2\n"),
+            Change("gone.py", b"", None),
+            Change(ODD, b"x", None),
+            Change("new/one.py", None, b"3"),
+            Change("same.py", b"1", b"1"),
         ],
         key=lambda one: one.path,
     )
@@ -41,9 +42,9 @@ def test_a_link_is_read_as_the_file_that_it_leads_to_and_never_from_outside(shop
         (shop.root / name).symlink_to(to)
     after = shop.commit("after")
     assert differing(shop.repository, before, after, cap=100) == [
-        Versions("in.py", None, b"REAL", target="real.py"),
-        Versions("lost.py", None, b"nowhere", target="nowhere"),
-        Versions("out.py", None, b"/etc/passwd", target="/etc/passwd"),
+        Change("in.py", None, b"REAL", target="real.py"),
+        Change("lost.py", None, b"nowhere", target="nowhere"),
+        Change("out.py", None, b"/etc/passwd", target="/etc/passwd"),
     ]
 
 
@@ -59,7 +60,7 @@ def test_a_submodule_has_no_content(shop: Shop) -> None:
     shop.git("update-index", "--add", "--cacheinfo", f"160000,{before},inner")
     shop.git("commit", "-qm", "a submodule")
     assert differing(shop.repository, before, shop.tip(), cap=100) == [
-        Versions("inner", None, None, submodule=before)
+        Change("inner", None, None, submodule=before)
     ]
 
 

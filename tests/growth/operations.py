@@ -6,7 +6,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.attempts import AttemptBegun
-from asbuilt.events.plain import read_options
+from asbuilt.events.options_json import read_options
 from asbuilt.events.runs import RunEnded
 from asbuilt.journal import approvals, claims, memory, repositories, runs
 from asbuilt.journal.engine import segments

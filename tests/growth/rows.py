@@ -18,6 +18,7 @@ from asbuilt.events.attempts import (
     VerifierBegun,
 )
 from asbuilt.events.landings import LandingDone, LandingIntended, LandingTidied
+from asbuilt.events.options_json import read_options
 from asbuilt.events.phases import (
     BaselineDone,
     PhaseBegun,
@@ -26,7 +27,6 @@ from asbuilt.events.phases import (
     TestsResolved,
     WorkspaceMade,
 )
-from asbuilt.events.plain import read_options
 from asbuilt.events.plans import PlanMarked
 from asbuilt.events.runs import ReportWritten, RunEnded, RunStarted
 from asbuilt.journal import approvals, claims, repositories, runs

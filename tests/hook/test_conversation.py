@@ -16,11 +16,11 @@ from asbuilt.hook.conversation import answer
 from asbuilt.journal.events import append
 from asbuilt.journal.ids import Address
 from asbuilt.library.search_path import library_around
-from asbuilt.policy.notation import write
+from asbuilt.policy.light_json import write
 from asbuilt.session.context.notes import keep_note, shelf
 from asbuilt.session.context.reload_request import kept
+from asbuilt.session.conversation_state import keep_loop, loop_in, state_in
 from asbuilt.session.loop import begin
-from asbuilt.session.state import keep_loop, loop_in, state_in
 from tests.hook.talk import FINISHED, FULL, HALF, MAIN, PLAN, Talk, files_in, talk
 from tests.live.stage import git
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-from asbuilt.session.state import loop_in
+from asbuilt.session.conversation_state import loop_in
 from tests.hook.talk import FULL, HALF, PLAN, Talk, talk
 
 __all__ = ["talk"]

@@ -117,6 +117,15 @@ def _as_written_then(event: Event, again: dict[str, Any], then: dict[str, Any]) 
 
 
 @pytest.mark.parametrize(
+    ("kind", "version"), [("run.stop_asked", 1), ("run.pause_asked", 1), ("run.ended", 1), ("run.ended", 2)]
+)
+def test_the_words_of_older_versions_for_no_reason_are_read_as_none(kind: str, version: int) -> None:
+    for words, reason in (("asked for", ""), ("asked for it", "asked for it")):
+        then = {"reason": words, **({"state": "stopped"} if kind == "run.ended" else {})}
+        assert fields_of(event_of(kind, version, then), run=None).get("reason", "") == reason
+
+
+@pytest.mark.parametrize(
     ("text", "failure"),
     [
         ("item 12, a: b: FAIL, c\nd", Failure("a: b: FAIL, c\nd", 12)),

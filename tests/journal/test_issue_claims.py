@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asbuilt.events.plain import read_options
+from asbuilt.events.options_json import read_options
 from asbuilt.events.pulls import IssueHeld
 from asbuilt.flows.requests import Asker, Declined, request, take_away
 from asbuilt.flows.run_end import end

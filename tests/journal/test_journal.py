@@ -276,6 +276,27 @@ def test_a_question_is_asked_once_and_answered_once(store: Store) -> None:
         assert [event.kind for event in history(session, PLAN)] == ["approval.asked", "approval.answered"]
 
 
+def test_a_question_about_work_is_withdrawn_with_that_work_or_by_a_run_that_asks(store: Store) -> None:
+    _known(store)
+
+    def ask(run: str, change: str, phase: str) -> None:
+        wish = approvals.Wish(run=run, kind="sign-off", question="sign off a test?", phase=phase)
+        approvals.ask(session, PLAN, key=f"sign-off/sha256:1/{change}/{run}", wish=wish, actor="asbuilt")
+
+    def open_now() -> list[str]:
+        return [approval.name for approval in approvals.waiting(session, "local", "6f9c")]
+
+    with store.write() as session:
+        for change, phase in (("a", "1"), ("b", "1"), ("c", "2")):
+            ask("r1", change, phase)
+        wish = approvals.Wish(run="r1", kind="tests", question="prove with `make test`?", phase="1")
+        approvals.ask(session, PLAN, key="tests/ab/r1", wish=wish, actor="asbuilt")
+        ask("r2", "a", "1")
+        assert open_now() == ["a2", "a3", "a4", "a5"]
+        approvals.withdraw_about(session, PLAN, ["1"], actor="asbuilt")
+        assert open_now() == ["a3", "a4"]
+
+
 def test_a_run_is_requested_with_its_first_segment(store: Store) -> None:
     run = new_id()
     with store.write() as session:

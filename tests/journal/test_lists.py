@@ -69,6 +69,21 @@ def test_what_can_go_on_is_the_newest_run_of_a_plan_that_failed_or_is_not_over(s
     assert _unfinished(store) == ["login1"]
 
 
+def test_an_undo_that_failed_leaves_the_plan_in_its_state_of_before(store: Store) -> None:
+    landed = _requested(store, PLAN, "rate1")
+    _set(store, landed, "landed")
+    with store.write() as session:
+        options = RunOptions(kind="undo")
+        undo = runs.request(session, PLAN, run="rate2", slug="rate", options=options, actor="you")
+        runs.set_state(session, undo, "failed")
+    _set(store, _requested(store, PLAN, "rate3"), "done")
+    with store.read() as session:
+        every = runs.of_plan(session, PLAN)
+        (head,) = session.rows("SELECT state FROM heads")
+    names = [found and found.run for found in (runs.standing(every), runs.vain_undo(every))]
+    assert (head["state"], names, _unfinished(store)) == ("landed", ["rate1", "rate2"], [])
+
+
 def test_a_journal_of_before_is_told_what_can_go_on(where: str) -> None:
     old = open_store(where)
     old.migrate(STEPS[:1])

@@ -25,7 +25,7 @@ from asbuilt.events.options import (
     TeamMember,
     Variables,
 )
-from asbuilt.events.plain import plain_options, read_options
+from asbuilt.events.options_json import plain_options, read_options
 from asbuilt.journal import runs
 from asbuilt.journal.encoding.codec import options_of, options_text
 from asbuilt.journal.ids import new_id

@@ -26,6 +26,8 @@ from asbuilt.events.questions import (
     TestsKey,
     UnusableKey,
     WaiverKey,
+    is_about_work,
+    is_repeated,
     key_in,
 )
 
@@ -72,3 +74,16 @@ def test_an_answer_that_lasts_is_found_without_the_run_that_asked() -> None:
     key = WaiverKey(intent="sha256:1", item=3)
     assert (key.under, key.of(R)) == ("waiver/sha256:1/3/", f"waiver/sha256:1/3/{R}")
     assert SignOffKey(intent="i", change="c").item == "sign-off/i/c"
+
+
+def test_questions_about_the_work_on_a_phase_end_with_that_work() -> None:
+    about_work = [type(key) for text, key in STORED if is_about_work(text)]
+    assert about_work == [DiffersKey, SignOffKey, WaiverKey, DriftKey]
+
+
+def test_a_question_is_repeated_by_another_run_that_asks_the_same() -> None:
+    asked, again = f"sign-off/sha256:1/ab/{R}", "sign-off/sha256:1/ab/r2"
+    assert is_repeated(asked, again)
+    assert not is_repeated(asked, asked)
+    assert not is_repeated(asked, "sign-off/sha256:1/other/r2")
+    assert not is_repeated(f"{R}/cap/1", "r2/cap/1")

@@ -8,7 +8,7 @@ import sys
 _FIRST_READS = """\
 import sys, threading
 sys.setswitchinterval(1e-6)
-from asbuilt.events.plain import read_options
+from asbuilt.events.options_json import read_options
 from asbuilt.journal.encoding.codec import event_of
 ready = threading.Barrier(8)
 def read():

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 
-from asbuilt.events.plain import read_options
-from asbuilt.events.runs import RunEnded
+from asbuilt.events.options_json import read_options
+from asbuilt.events.runs import RunEnded, TroubleMet
 from asbuilt.journal import approvals, runs
 from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.events import history
@@ -245,7 +245,8 @@ class Shop:
         self.script.write_text(turn + self.script.read_text(encoding="utf-8"), encoding="utf-8")
 
     def reason(self) -> str:
-        ends = self.events(RunEnded)
+        """Return why the last run ended, or what interrupted it last."""
+        ends: list[RunEnded] | list[TroubleMet] = self.events(RunEnded) or self.events(TroubleMet)
         return ends[-1].words if ends else ""
 
     def log(self, branch: str = "main") -> list[str]:

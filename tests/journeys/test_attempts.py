@@ -70,7 +70,8 @@ exit 3
 error: no attempt "greet.2.2a.3". Did you mean greet.2.2a.2?
   Why:  An attempt's address is plan, run, phase and number, with dots in
         between.
-  Next: asbuilt log --attempts lists every attempt.
+  Next: asbuilt log --attempts
+        # lists every attempt
 """)
     before.same_except(set())
     assert _shown(office, "greet.2.2a.1", "--restore", "look") == snapshot("""\
@@ -85,7 +86,8 @@ exit 1
 --- stderr
 error: a branch look exists already
   Why:  Moving an existing branch could lose its commits.
-  Next: Choose another name; git branch --list shows the existing ones.
+  Next: git branch --list
+        # shows the names that are taken
 """)
     assert _shown(office, "greet.2.2a.1", "--restore", "-f").splitlines()[0] == "exit 2"
     assert office.git("show", "look:part.py") == "print('wrong')"

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.agents.test_awake import Program
+from tests.agents.test_sleep_inhibitor import Program
 from tests.journeys.test_commands import Office, office
 
 if TYPE_CHECKING:

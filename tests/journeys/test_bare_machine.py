@@ -35,4 +35,4 @@ def test_with_python_and_git_alone_a_plan_lands_and_what_is_missing_is_named(
     shown = " ".join(office.asbuilt("doctor").split())
     assert "none of claude, codex, gemini, opencode, claude-acp found" in shown
     assert "there is no program gh on PATH" in shown
-    assert "Install gh and sign in with gh auth login; landing by cherry-pick needs neither." in shown
+    assert "Install gh, then: gh auth login; landing by cherry-pick needs neither." in shown

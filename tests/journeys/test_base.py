@@ -91,6 +91,6 @@ def test_a_suite_counts_by_a_whole_summary_and_with_no_fewer_tests_than_before(s
     found = [(one.outcome, one.failures[:1]) for one in shop.events(ChecksDone)]
     assert found == [
         ("INDETERMINATE", ("tests: INDETERMINATE, exit 0, but it printed no summary that could be read",)),
-        ("FAIL", ("tests: FAIL, 1 tests are gone: 3 before, 2 now",)),
+        ("FAIL", ("tests: FAIL, 1 test is gone: 3 before, 2 now",)),
         ("PASS", ()),
     ]

@@ -26,8 +26,8 @@ NOTICED = ".gitlab-ci.yml: ci changed: it is new; the phase does not order it"
 SIGN_OFF = f"sign off {NOTICED}"
 TEST = "from greet import hello\n\n\ndef test_hello():\n    assert hello() == 'hello'\n"
 WEAKENED = (
-    "test_greet.py, test_hello: old test fails: was “it passed on the base”,"
-    " now “it fails on the new code: AssertionError: assert 'hi' == 'hello'”"
+    "test_greet.py, test_hello: old test fails: it passed on the base,"
+    " and it fails on the new code: AssertionError: assert 'hi' == 'hello'"
 )
 SLOW = "sleep 2; echo 'unit: 1 passed, 0 failed'"
 

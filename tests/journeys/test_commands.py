@@ -125,7 +125,7 @@ greet.1
 [TIME] -   START     on [HASH]
 [TIME] -   TESTS     none found; only the plan's checks will run
 [TIME] -   SETUP     PASS no setup is set
-[TIME] -   BASELINE  PASS No tests found; only the plan's checks will run. Wh…
+[TIME] -   BASELINE  PASS No tests found; only the plan's checks will run
 [TIME] 1   IMPLEMENT attempt 1, scripted
 [TIME] 1   SAYS DONE agent: "done"
 [TIME] 1   PASS      every check that asbuilt ran
@@ -313,7 +313,7 @@ def test_a_phase_that_could_not_land_is_landed_by_going_on_and_no_other_begins(o
         [
             "exit 1",
             "--- stdout",
-            "greet.1 failed: Not landed: greet.py is in the way, and this plan adds it.",
+            "greet.1 failed: Not landed: greet.py is in the way, and this plan adds it. main",
         ]
     )
     mine.unlink()

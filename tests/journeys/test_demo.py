@@ -118,17 +118,17 @@ rate-limit.1
                     holds 3601
       so            sent back to the agent (attempt 2)
 
-✗ 3   Answer 429   NOT PROVEN: the agent says done, its change disagrees
+✗ 3   Answer 429   NOT PROVEN: the agent says done, rejected by asbuilt
       scripted says "Done. All tests pass."
-      asbuilt sees  tests/test_shop.py, test_a_busy_day: test skipped: was “it
-                    passed on the base”, now “it fails on the new code:
-                    AssertionError: Lists differ: [200, 200, 429, 429, 429, 429,
-                    429, 429, 429] != [200, 200, 200, 200, 200, 200, 200, 200,
-                    200]”
+      asbuilt sees  tests/test_shop.py, test_a_busy_day: test skipped: it passed
+                    on the base, and it fails on the new code: AssertionError:
+                    Lists differ: [200, 200, 429, 429, 429, 429, 429, 429, 429]
+                    != [200, 200, 200, 200, 200, 200, 200, 200, 200]
       so            sent back to the agent (attempt 2)
 
 Both were fixed and proven before anything landed.
-Next: asbuilt init # in a repository of your own
+Next: asbuilt init
+      # in a repository of your own
 """)
     assert list(visitor.tmp.iterdir()) == []
     assert visitor.files() == visitor.before

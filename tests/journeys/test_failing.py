@@ -58,7 +58,7 @@ greet.1
   result    exit 7
   | installing
   | E: no such package
-[TIME] -   FAILED    the setup failed, so nothing could be proven: `echo inst…
+[TIME] -   FAILED    the setup failed, so nothing could be proven: `echo…
 Next: asbuilt config set checks.setup "<command>" && asbuilt run greet
       # with your own command, for example npm ci
 """)

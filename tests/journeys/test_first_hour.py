@@ -32,7 +32,8 @@ Next: asbuilt approve yes greet.1
     assert office.asbuilt("verify", "greet").splitlines()[0] == "exit 0"
     assert office.asbuilt("approve") == listed
     assert (
-        office.asbuilt("status", "greet").splitlines()[2] == "greet   held, 1 of 4 phases done (25%), next 2a"
+        office.asbuilt("status", "greet").splitlines()[2]
+        == "greet   held, 1 of 4 phases proven, not landed, next 2a"
     )
     shown = office.asbuilt("plan", "show", "greet").splitlines()
     assert shown[-2:] == snapshot(

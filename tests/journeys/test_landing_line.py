@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.events.landings import LandingDone, LandingQueued, LandingTurn
-from asbuilt.events.plain import read_options
+from asbuilt.events.options_json import read_options
 from asbuilt.journal import runs
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import history

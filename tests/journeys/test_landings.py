@@ -70,7 +70,7 @@ def dirty(shop: Shop) -> Before:
 def test_what_was_held_lands_by_a_run_that_lands(shop: Shop) -> None:
     dirty(shop)
     assert ends(shop, mode="finish", hold=True) == (
-        "held", "everything is proven; landing was not requested",
+        "held", "proven; landing was not requested",
     )  # fmt: skip
     shop.compare()
     shop.lands(*LANDED)
@@ -120,8 +120,8 @@ def test_a_plan_branch_that_is_not_as_it_was_left_stops_a_run_with_words(shop: S
         "failed",
         (
             f"{what}. Why: It had proven work that is not landed: phase 1, at {at[:12]}. "
-            f"Next: Put it back: git branch --force asbuilt/plan {at[:12]}; "
-            "or drop that work: asbuilt land plan --undo"
+            "Put it back; asbuilt land plan --undo drops that work instead. "
+            f"Next: `git branch --force asbuilt/plan {at[:12]}`"
         ),
     )
     assert shop.log() == ["start"]
@@ -193,8 +193,8 @@ def test_on_a_red_target_nothing_lands_until_it_is_mended(shop: Shop) -> None:
     assert ends(shop, kind="land", tests=TESTS) == (
         "failed",
         (
-            f"Not landed: main itself fails its tests at {red}. "
-            "Next: Fix main, then land again: asbuilt land plan"
+            f"Not landed: main itself fails its tests at {red}. On a red target nothing could be proven. "
+            "Nothing moved. Fix main first. Next: asbuilt land plan"
         ),
     )
     assert shop.log() == ["break it", "tests", "start"]
@@ -216,16 +216,17 @@ def test_a_conflict_is_told_with_a_way_on_that_works(shop: Shop) -> None:
     shop.compare()
     (refused,) = shop.events(LandingRefused)
     assert (refused.next, refused.other) == (
-        "Merge it by hand, which then counts as landed: `git switch main && git merge asbuilt/plan`",
-        "revert it and run it again: `asbuilt land plan --undo`",
+        "`git switch main && git merge asbuilt/plan`",
+        "drop the proven work, to run it again: `asbuilt land plan --undo`",
     )
     (ended,) = shop.events(RunEnded)[-1:]
     assert (ended.next, ended.other) == (refused.next, refused.other)
     shop.git("merge", "-q", "-X", "theirs", "-m", "by hand", "asbuilt/plan")
     shop.before = Before(shop.checkout)
-    assert ends(shop, kind="land") == (
-        "done", "nothing to land: the target has all proven commits",
-    )  # fmt: skip
+    shop.lands("plan.md")
+    assert ends(shop, kind="land") == ("landed", "")
+    assert (shop.events(LandingDone)[-1].by_hand, shop.log()[0]) == (True, "by hand")
+    assert "- [x] `greet.py` says hello" in (shop.checkout / "plan.md").read_text(encoding="utf-8")
 
 
 @on_sqlite

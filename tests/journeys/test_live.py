@@ -202,8 +202,8 @@ $ asbuilt watch; echo exit $?
 ◇ greet.1 asks a2: continue with phase 2b?
 y yes   n no, and why   Enter later > n
 Why? > enough for today
-greet.1 stopped: you said no to phase 2b. 2 of 4 phases proven. All work is
-kept.
+greet.1 stopped: you said no to phase 2b. 2 of 4 phases proven, not landed. All
+work is kept.
 Next: asbuilt run greet
   or  see what happened: asbuilt log greet
 exit 5
@@ -229,7 +229,7 @@ greet.1
 [TIME] -   START     on [HASH]
 [TIME] -   TESTS     none found; only the plan's checks will run
 [TIME] -   SETUP     PASS no setup is set
-[TIME] -   BASELINE  PASS No tests found; only the plan's checks will run....
+[TIME] -   BASELINE  PASS No tests found; only the plan's checks will run
 [TIME] 1   IMPLEMENT attempt 1, scripted
 ^CLeft running: greet.1 continues in the worker (pid [PID]).
 Next: asbuilt watch greet

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import select
+import shutil
 import signal
 import subprocess
 import sys
@@ -48,21 +49,54 @@ def at_a_terminal(office: Office, *words: str, typed: Sequence[tuple[str, str]],
     return f"{screen}exit {process.wait(10)}\n"
 
 
+def typed_in_a_shell(office: Office, line: str) -> None:
+    named = {f"GIT_{who}_{what}": "a@b.c" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    subprocess.run(["sh", "-c", line], check=True, cwd=office.shop, env=office.environ | named)  # noqa: S607
+
+
 def test_a_run_without_a_commit_is_refused_with_a_command_that_helps(office: Office) -> None:
     office.git("update-ref", "-d", "refs/heads/main")
     office.git("rm", "-rq", "--cached", ".")
     front = office.asbuilt()
     assert "shop   on main, no commit yet\n" in front
-    assert nexts(front) == ["git commit --allow-empty -m start"]
+    first = 'git add -A && git commit -m "First commit"'
+    assert nexts(front) == [first]
     refused = office.run("--finish", "--auto")
     assert code_of(refused) == 4
     assert refused.endswith(
         "error: there is no commit on main\n"
         "  Why:  Agents work in a checkout of what is committed.\n"
-        "  Next: git commit --allow-empty -m start\n"
+        f"  Next: {first}\n"
     )
-    office.git("commit", "--allow-empty", "-m", "start")
+    typed_in_a_shell(office, first)
+    assert office.git("ls-files", "plans") == "plans/greet.md"
     assert "landed on main: 4 phases proven" in office.run("--finish", "--auto")
+
+
+def named(office: Office) -> None:
+    """Give git a name and an address for every repository."""
+    user = "[user]\n\tname = Ann\n\temail = ann@example.com\n"
+    (office.state.parent / "home/.gitconfig").write_text(user, encoding="utf-8")
+
+
+def test_a_folder_without_git_becomes_a_repository_with_its_files_in_one_command(office: Office) -> None:
+    named(office)
+    shutil.rmtree(office.shop / ".git")
+    (front,) = nexts(office.asbuilt())
+    assert front == 'git init && git add -A && git commit -m "First commit"'
+    assert nexts(office.asbuilt("doctor")) == [front]
+    assert f"  Next: {front}" in office.run()
+    typed_in_a_shell(office, front)
+    assert office.git("ls-files") == "plans/greet.md"
+
+
+def test_an_empty_folder_gets_an_empty_first_commit(office: Office) -> None:
+    named(office)
+    shutil.rmtree(office.shop)
+    office.shop.mkdir()
+    assert nexts(office.asbuilt()) == ['git init && git commit --allow-empty -m "First commit"']
+    (office.shop / "inner/.git").mkdir(parents=True)
+    assert nexts(office.asbuilt()) == ["asbuilt demo"]
 
 
 def test_a_report_names_what_was_found_and_counts_what_was_promised(office: Office) -> None:
@@ -88,9 +122,8 @@ def test_status_of_a_plan_without_its_file_names_a_command_that_works(office: Of
     (office.shop / "plans/greet.md").unlink()
     shown = office.asbuilt("status", "greet")
     assert "The plan's file plans/greet.md is gone." in " ".join(shown.split())
-    assert nexts(shown) == ["asbuilt plan list"]
-    assert "  or  if git has it: git checkout HEAD -- plans/greet.md\n" in shown
-    office.git("checkout", "HEAD", "--", "plans/greet.md")
+    assert nexts(shown) == ["git checkout HEAD -- :/plans/greet.md"]
+    typed_in_a_shell(office, nexts(shown)[0])
     assert nexts(office.asbuilt("status", "greet")) == ["asbuilt run greet"]
 
 
@@ -116,3 +149,43 @@ def test_what_was_typed_before_a_question_answers_none_and_ctrl_c_ends_the_comma
     assert "Run it?" not in shown
     assert shown.endswith("Interrupted.\nexit 130\n")
     assert not (office.shop / "asbuilt.toml").exists()
+
+
+def test_a_verdict_that_asbuilt_rejects_is_asbuilts_finding(office: Office) -> None:
+    verdict = '[[turn]]\nrole = "verify"\nacts = [{ say = "all good" }]\n'
+    office.script.write_text(verdict + office.script.read_text(encoding="utf-8"), encoding="utf-8")
+    office.run("1", "--auto")
+    log = " ".join(office.asbuilt("log", "greet").split())
+    assert "asbuilt rejects the verifier's verdict: the verdict: there is none, only words" in log
+    assert "verifier says FAIL" not in log
+
+
+def test_proven_work_lands_although_the_plans_file_is_gone(office: Office) -> None:
+    office.run()
+    office.git("rm", "-q", "plans/greet.md")
+    office.git("commit", "-qm", "No plan")
+    for shown in (office.asbuilt(), office.asbuilt("status"), office.asbuilt("status", "greet")):
+        assert nexts(shown) == ["asbuilt land greet"]
+        assert "  or  bring the file back: asbuilt plan open greet --restore\n" in shown
+    assert "landed on main: 1 phase proven" in office.asbuilt("land", "greet")
+    assert office.git("log", "--format=%s") == "Greet\nNo plan\nstart"
+    assert "reverted on main" in office.asbuilt("land", "greet", "--undo")
+
+
+def test_a_conflict_that_was_merged_by_hand_is_noticed_and_recorded_as_landed(office: Office) -> None:
+    office.run("1")
+    (office.shop / "greet.py").write_text("theirs\n", encoding="utf-8")
+    office.git("add", "greet.py")
+    office.git("commit", "-qm", "Theirs")
+    refused = office.asbuilt("land", "greet")
+    assert nexts(refused) == ["git switch main && git merge asbuilt/greet"]
+    typed_in_a_shell(office, f"{nexts(refused)[0]} || git checkout --ours . && git commit -qam Merged")
+    merged = "Merged into main by hand; asbuilt has not recorded it yet.\n"
+    for shown in (office.asbuilt(), office.asbuilt("status"), office.asbuilt("status", "greet")):
+        assert nexts(shown) == ["asbuilt land greet"]
+    assert merged in office.asbuilt("status", "greet")
+    landed = office.asbuilt("land", "greet")
+    assert "merged by hand\n" in landed
+    assert "landed on main: 1 phase proven" in landed
+    assert nexts(office.asbuilt("status", "greet")) != ["asbuilt land greet"]
+    assert "nothing to land: the target has all proven commits" in office.asbuilt("land", "greet")

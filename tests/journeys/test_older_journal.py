@@ -118,7 +118,7 @@ def test_everything_in_an_older_journal_is_shown_and_continues(older: Older) -> 
     assert older.typed("land", "parked")[0] == 0
     assert older.typed("land", "held")[0] == 0
     assert older.typed("claim", "release", "plans/failed.md", "--owner", "you")[0] == 0
-    assert older.typed("resume", "failed")[0] == 1
+    assert older.typed("run", "failed")[0] == 1
     assert _phases(older) == {
         "landed": ["landed", "landed"],
         "held": ["landed", "ready"],

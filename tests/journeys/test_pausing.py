@@ -13,6 +13,7 @@ from inline_snapshot import snapshot
 from asbuilt.journal.engine.liveness import holder
 from tests.journeys.shop import SCRIPT
 from tests.journeys.test_commands import Office, office, until
+from tests.journeys.test_next_steps import nexts
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -126,7 +127,8 @@ exit 2
 --- stderr
 error: stop takes the name of a plan, or --all
   Why:  Without a name, the wrong run could be stopped.
-  Next: asbuilt status lists the runs.
+  Next: asbuilt status
+        # lists the runs
 """)
     plan = office.shop / "plans" / "greet.md"
     for name in ("again.md", "theirs.md"):
@@ -183,3 +185,16 @@ Next: asbuilt run greet
     assert office.asbuilt("approve", "yes", "a1").splitlines()[0] == "exit 0"
     until(lambda: "paused" in office.asbuilt("status", "greet"))
     assert office.asbuilt("run", "greet").splitlines()[0] == "exit 5"
+
+
+def test_a_question_ends_with_its_run_and_a_late_answer_says_so(office: Office) -> None:
+    office.script.write_text(
+        '[[turn]]\nacts = [{ fail = "401: invalid key", cause = "auth" }]\n', encoding="utf-8"
+    )
+    office.run("--finish", "--auto")
+    assert "a1" in office.asbuilt("approve")
+    office.asbuilt("stop", "greet")
+    assert "a1" not in office.asbuilt("approve") + office.asbuilt("approve", "--all") + office.asbuilt()
+    late = office.asbuilt("approve", "yes", "a1")
+    assert "a1 was withdrawn: its run is over. Nothing was answered." in late
+    assert nexts(late) == ["asbuilt run greet"]

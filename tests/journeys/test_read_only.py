@@ -55,8 +55,8 @@ def test_a_command_that_would_write_there_says_so(tmp_path: Path) -> None:
     code, said, told = _asbuilt(tmp_path, "verify", "plan.md")
     assert (code, said) == (4, "")
     assert _words(told) == _words(
-        f"error: {tmp_path / 'shop'}/.git is read-only for you Why: {WHY} Next: Make that folder"
-        " writable (ls -ld shows its owner), or work in a clone of it."
+        f"error: {tmp_path / 'shop'}/.git is read-only for you Why: {WHY} Next: ls -ld"
+        f" {tmp_path / 'shop'}/.git # names its owner or work in a clone of it"
     )
     assert not (tmp_path / "home").exists()
 
@@ -75,6 +75,6 @@ def test_a_run_that_meets_it_ends_in_the_same_words(shop: Shop) -> None:
     state, reason = shop.over(run)
     assert state == "failed"
     assert reason == (
-        f"{shop.checkout}/.git is read-only for you. Why: {WHY} Next: Make that folder writable"
-        " (ls -ld shows its owner), or work in a clone of it."
+        f"{shop.checkout}/.git is read-only for you. Why: {WHY} Next: `ls -ld {shop.checkout}/.git`"
+        " names its owner; or work in a clone of it."
     )

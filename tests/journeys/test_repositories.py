@@ -89,7 +89,8 @@ greet   landed, 2 of 4 phases done (50%), next 2b
 ○ 3   Both                       needs 2b
 Landed on main [HH:MM].
 --- stderr
-Next: asbuilt report greet.1
+Next: asbuilt run greet
+  or  read the report: asbuilt report greet.1
 """)
 
 

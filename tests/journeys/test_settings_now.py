@@ -37,7 +37,7 @@ def test_a_run_that_failed_for_its_test_command_continues_with_the_one_that_is_s
             "exit 0",
             "Settings checks.tests is now `echo 'unit: 1 passed, 0 failed'`; it was `exit 7`",
             "Settings limits.usd is now 5.0; it was 15.0",
-            "[TIME] -   SETTINGS  checks.tests is now `echo 'unit: 1 passed, 0 failed'`; i…",
+            "[TIME] -   SETTINGS  checks.tests is now `echo 'unit: 1 passed, 0 failed'`;…",
             "[TIME] -   SETTINGS  limits.usd is now 5.0; it was 15.0",
             "[TIME] -   BASELINE  PASS 1 ran, 0 skipped",
         ]

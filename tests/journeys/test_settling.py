@@ -110,7 +110,7 @@ def test_a_command_that_shows_no_tests_is_not_saved(office: Office) -> None:
     assert told == snapshot("""\
 exit 1
 --- stdout
-None of them shows which tests ran, so none can prove anything.
+Every test fails, so none can prove anything.
 --- stderr
 Trying python -m pytest -q on a clean checkout
 Setting up: python3 -m venv "$VIRTUAL_ENV" && python -m pip install -q pytest
@@ -135,8 +135,9 @@ Tests  found 2 ways to test this repository
        ----------------------------------------------------------------------
        Ran 0 tests in [S]
        OK
-Next: asbuilt config set checks.tests "<command>"
-      # with your own command, for example npm test
+Next: asbuilt doctor --tests
+      # after you repair the tests
+  or  set another: asbuilt config set checks.tests "<command>"
 """)
     assert not (office.shop / "asbuilt.toml").exists()
 
@@ -317,10 +318,10 @@ Tests  found 1 way to test this repository
      (tests/test_all.py)
 error: the setup failed on a clean checkout: echo no such package; exit 3
   Why:  Without it no test runs, so nothing could be proven. No agent was
-        started.
-  Next: Fix what its output names, or
-        asbuilt config set checks.setup "<command>"; none if the tests need no
-        setup.
+        started. Fix what its output names, or set another one; none, if the
+        tests need no setup.
+  Next: asbuilt config set checks.setup "<command>"
+        # with your own command, for example npm ci
 exit 4
 $
 """)
@@ -332,7 +333,8 @@ exit 2
 --- stderr
 error: "<command>" is a placeholder, not a value of checks.setup
   Why:  A hint shows it in place of your own value.
-  Next: asbuilt config show checks.setup lists the values that it accepts.
+  Next: asbuilt config show checks.setup
+        # lists the values that it accepts
 """)
 
 

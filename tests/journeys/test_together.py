@@ -117,7 +117,7 @@ def test_a_phase_fails_the_tests_that_an_earlier_one_has_loosened_unless_the_pla
         run = shop.request(mode=mode, hold=False, tests="python3 -m unittest discover tests")
         assert shop.over(run) == ("landed", "")
     failed = [done.failures for done in shop.events(ChecksDone) if done.outcome != "PASS"]
-    said = "test_both: old test fails: was “it passed before an earlier phase changed it”"
+    said = "test_both: old test fails: it passed before an earlier phase changed it"
     assert [said in "\n".join(failures) for failures in failed] == ([] if order else [True])
     landed = shop.git("show", "main:sums.py")
     assert ("0.001" in landed) == bool(order)

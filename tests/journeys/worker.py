@@ -13,8 +13,8 @@ from asbuilt.agents.attempts import FolderAttempts
 from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.flows.engine.dbos import Engine
 from asbuilt.flows.engine.dbos import step as recorded
+from asbuilt.flows.engine.fleet_claims import Taking
 from asbuilt.flows.engine.lease import Lease, Times
-from asbuilt.flows.engine.taking import Taking
 from asbuilt.flows.engine.worker import Worker, clear
 from asbuilt.flows.fleet.membership import labels_of, offer
 from asbuilt.flows.kinds import Performer

@@ -148,11 +148,11 @@ def test_a_write_protected_file_is_not_changed_behind_its_back(file: Path) -> No
     with pytest.raises(PlanUnwritable) as caught:
         replace(file, NEW, expected=digest(OLD), name="plans/plan.md")
     assert (file.read_bytes(), _names(file.parent)) == (OLD, ["plan.md"])
-    assert _told(caught.value) == snapshot("""\
+    assert _told(caught.value).replace(str(file), "[FILE]") == snapshot("""\
 PlanUnwritable 1
 plans/plan.md is write-protected
 The file is write-protected. It has not changed.
-`chmod u+w` it, then run the same command again.\
+`chmod u+w [FILE]`, then run the same command again.\
 """)
 
 
@@ -226,11 +226,11 @@ def test_a_new_file_appears_whole_and_takes_no_name_from_another(
     with pytest.raises(NameTaken) as caught:
         create(file, OTHER, name="plans/plan.md")
     assert (file.read_bytes(), _names(file.parent)) == (NEW, ["plan.md"])
-    assert _told(caught.value) == snapshot("""\
+    assert _told(caught.value).replace(str(file), "FILE") == snapshot("""\
 NameTaken 1
 plans/plan.md exists already
 Nothing is ever overwritten.
-Choose another name, or edit the existing file.\
+`${EDITOR:-vi} FILE`, or choose another name.\
 """)
 
 

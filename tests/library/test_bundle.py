@@ -12,7 +12,7 @@ from inline_snapshot import snapshot
 
 from asbuilt.errors import PlanUnreadable
 from asbuilt.library.bundle import Beside, Packed, pack, unpack
-from asbuilt.library.opening import Opened
+from asbuilt.library.read_plan import Opened
 from asbuilt.library.search_path import PlanFile
 from asbuilt.plan.reader import read
 

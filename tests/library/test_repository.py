@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.library.repository import Repository, branch_of, find_repository
+from asbuilt.library.repository import Repository, branch_of, find_repository, tip_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,6 +49,17 @@ def test_a_detached_checkout_has_no_branch(shop: Path, git: Callable[..., None])
 def test_a_branch_that_stands_in_a_reference_table_cannot_be_told(shop: Path) -> None:
     (shop / ".git" / "HEAD").write_text("ref: refs/heads/.invalid\n")
     assert branch_of(Repository(root=shop, common=shop / ".git")) is None
+
+
+def test_the_tip_of_a_branch_is_read_loose_or_packed(shop: Path, git: Callable[..., None]) -> None:
+    head = subprocess.check_output(["git", "-C", shop, "rev-parse", "main"], text=True).strip()  # noqa: S607
+    repository = Repository(root=shop, common=shop / ".git")
+    assert [tip_of(repository, name) for name in ("main", "topic/none")] == [head, ""]
+    git(shop, "pack-refs", "--all")
+    assert not (shop / ".git/refs/heads/main").exists()
+    assert [tip_of(repository, name) for name in ("main", "topic/none")] == [head, ""]
+    (shop / ".git/reftable").mkdir()
+    assert tip_of(repository, "main") is None
 
 
 def test_a_copy_is_another_repository(shop: Path, tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from asbuilt.events.options import RunOptions
-from asbuilt.events.plain import read_options
+from asbuilt.events.options_json import read_options
 from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.moves import End
@@ -115,7 +115,9 @@ def test_a_stop_waits_for_a_landing_that_was_begun_and_for_its_marks() -> None:
         told.append(type(next_move(facts, NOW)).__name__)
     assert told == ["End", "End", "End", "End", "End", "Land", "Mark", "End"]
     refused: Events = [*events[:5], ("landing.refused", {"run": RUN, "what": "No.", "why": "x", "next": "y"})]
-    assert next_move(fold(RUN, RunOptions(kind="land"), happened(refused)), NOW) == End("failed", "No.", "y")
+    assert next_move(fold(RUN, RunOptions(kind="land"), happened(refused)), NOW) == End(
+        "failed", "No. x", "y"
+    )
 
 
 @pytest.mark.parametrize("auto", [True, False])

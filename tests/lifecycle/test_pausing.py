@@ -11,7 +11,7 @@ from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.moves import End, Move, Wait
 from asbuilt.lifecycle.status.progress import WaitsFor, progress, waits_for
-from tests.lifecycle.plan_run.test_decide import LATER, NOW, RESOLVED, RUN, World, options
+from tests.lifecycle.plan_run.test_next_move import LATER, NOW, RESOLVED, RUN, World, options
 from tests.support.happened import happened
 
 BEGUN: list[tuple[str, dict[str, Any]]] = [
@@ -117,7 +117,7 @@ def test_a_usage_limit_that_opens_during_a_pause_waits_for_the_person() -> None:
 
 def test_a_paused_run_says_for_whom_it_waits_and_since_when() -> None:
     facts = fold(RUN, RunOptions(auto=True), happened([*BEGUN, PAUSE]))
-    assert waits_for(facts, NOW) == WaitsFor("agent", "1", why="then it pauses", attempt="1")
+    assert waits_for(facts, NOW) == WaitsFor("agent", "1", why="then it pauses", pauses=True, attempt="1")
     facts = fold(RUN, RunOptions(auto=True), happened([*BEGUN, _ended("done"), KEPT, PAUSE]))
     assert waits_for(facts, NOW) == WaitsFor("resume", "1", NOW, None, "lunch")
     assert [phase.state for phase in progress(facts, NOW)] == ["paused"]

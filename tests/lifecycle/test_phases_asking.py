@@ -11,14 +11,14 @@ from msgspec.structs import replace
 
 from asbuilt.events.attempts import AttemptBegun
 from asbuilt.events.options import RunOptions
-from asbuilt.events.plain import read_options
+from asbuilt.events.options_json import read_options
 from asbuilt.journal.encoding.codec import fields_of
 from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.moves import End, Move
 from asbuilt.proof.projects.model import Detected, NeedsDocker, Suite, Unknown
 from asbuilt.proof.projects.recorded import proposal, written
-from tests.lifecycle.plan_run.test_decide import NOW, PROVEN, RESOLVED, RUN, VERIFIED, World
+from tests.lifecycle.plan_run.test_next_move import NOW, PROVEN, RESOLVED, RUN, VERIFIED, World
 from tests.support.happened import happened
 
 if TYPE_CHECKING:
@@ -103,6 +103,39 @@ def test_what_nobody_has_set_is_tried_asked_for_or_stops_the_run(
     )
 
 
+@pytest.mark.parametrize(
+    ("is_checked", "baseline", "starts"),
+    [
+        (True, {"outcome": "PASS", "ran": 0}, True),
+        (True, {"outcome": "PASS", "ran": 2}, False),
+        (True, {"outcome": "INDETERMINATE"}, False),
+        (False, {"outcome": "PASS", "ran": 0}, False),
+    ],
+)
+def test_unattended_a_found_command_that_has_no_test_to_run_yet_stops_no_run_with_checks_of_its_own(
+    baseline: dict[str, Any], *, is_checked: bool, starts: bool
+) -> None:
+    stops = End(
+        "failed",
+        "no test command is set; found `uv run pytest -q` (pyproject.toml).",
+        "asbuilt doctor --tests --save",
+    )
+    events: list[tuple[str, dict[str, Any]]] = [
+        ("run.started", {"base": "b0", "phases": {"1": []}, "checked": is_checked}),
+        ("tests.resolved", {**RESOLVED["detected"], "has_files": False}),
+    ]
+    made: list[tuple[str, dict[str, Any]]] = [
+        ("workspace.made", {}), ("setup.done", {"outcome": "PASS"}), ("baseline.done", baseline),
+    ]  # fmt: skip
+
+    def chosen(*more: tuple[str, dict[str, Any]]) -> Move:
+        entries = happened((name, {"run": RUN, **data}) for name, data in (*events, *more))
+        return next_move(fold(RUN, read_options({"auto": True}), entries), NOW)
+
+    assert chosen() == (moves.MakeWorkspace() if is_checked else stops)
+    assert (chosen(*made) == stops) is not starts
+
+
 @pytest.mark.parametrize("options", [{}, {"auto": True}])
 def test_tests_that_start_containers_stop_a_run_and_name_what_checks_can_have(
     options: dict[str, Any],
@@ -158,7 +191,8 @@ def test_found_tests_that_prove_nothing_on_the_base_end_the_run_without_a_questi
         "failed",
         "the tests could not be run on the base, so new failures cannot be distinguished from old ones:"
         " exit 0, no summary.",
-        'asbuilt config set checks.tests "uv run pytest -q"',
+        'asbuilt config set checks.tests "<command>"',
+        "prove with the plan's own checks alone: `asbuilt config set checks.tests none`",
     )
 
 
@@ -197,13 +231,13 @@ def test_a_promise_that_changed_is_asked_about_once_and_again_when_it_changes_ag
     ]
     same, other = _compared("landing", "sha256:2"), _compared("landing", "sha256:3")
     assert next_move(fold(RUN, RunOptions(), happened([*events, *same])), NOW) == End(
-        "held", "everything is proven; landing was not requested"
+        "held", "proven; landing was not requested"
     )
     assert next_move(fold(RUN, RunOptions(), happened([*events, *other])), NOW) == replace(
         ask, key=f"differs/c1/sha256:3/{RUN}"
     )
     assert next_move(fold(RUN, RunOptions(), happened([*events, *_compared("landing")])), NOW) == End(
-        "held", "everything is proven; landing was not requested"
+        "held", "proven; landing was not requested"
     )
 
 
@@ -234,7 +268,8 @@ def test_without_a_ring_a_person_is_asked_once_in_a_repository_and_nothing_start
     assert next_move(fold(RUN, RunOptions(auto=True), happened(unheld)), NOW) == End(
         "failed",
         "Sandbox unavailable on this machine.",
-        "asbuilt doctor says what helps, or: asbuilt config set sandbox.required false",
+        "asbuilt doctor",
+        "work without a sandbox: `asbuilt config set sandbox.required false`",
     )
     for options, more in (
         ({}, {"ring_agreed": True}),

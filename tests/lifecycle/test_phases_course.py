@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from asbuilt.events.options import RunOptions
-from asbuilt.events.plain import read_options
+from asbuilt.events.options_json import read_options
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.agent_stops import Breaker
 from asbuilt.lifecycle.run.moves import End, Move
-from tests.lifecycle.plan_run.test_decide import LATER, NOW, RESOLVED, RUN, VERIFIED
+from tests.lifecycle.plan_run.test_next_move import LATER, NOW, RESOLVED, RUN, VERIFIED
 from tests.support.happened import happened
 
 _HAPPY = [

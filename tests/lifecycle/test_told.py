@@ -11,7 +11,7 @@ from asbuilt.events.options import RunOptions
 from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.status.progress import progress, waits_for
-from tests.lifecycle.plan_run.test_decide import World, options
+from tests.lifecycle.plan_run.test_next_move import World, options
 from tests.support.happened import happened
 
 if TYPE_CHECKING:

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from asbuilt.agents.attempts import FolderAttempts
-from asbuilt.ports import Brief, Opened, Program
+from asbuilt.events.options import AgentProgram
+from asbuilt.ports import Brief, Opened
 from tests.live.speech import SPEECHES
 from tests.live.starting import SYSTEM_PATH, lodged
 from tests.model import Refuse, Say, answer
@@ -72,7 +73,7 @@ class LiveStage:
             attempt="01J.1.1",
             role="implement",
             agent=self.agent,
-            program=Program(kind=self.speech.kind, command=(str(self.lodging.program),)),
+            program=AgentProgram(kind=self.speech.kind, command=(str(self.lodging.program),)),
             workspace=self.workspace,
             writable=True,
             phase="1",

@@ -15,7 +15,7 @@ import pytest
 
 import asbuilt
 from asbuilt._version import VERSION
-from asbuilt.ports import Program
+from asbuilt.events.options import AgentProgram
 from tests.live import tee
 from tests.live.contract import over
 from tests.live.stage import NEXT, LiveStage
@@ -50,7 +50,7 @@ def test_an_agent_is_told_and_says_what_it_did_when_its_version_was_pinned(
     # A copy: the ring has no tests, and where they lie below /tmp they are not even there.
     listener = str(shutil.copy(tee.__file__, room / "tee.py"))
     command = (sys.executable, "-I", "-S", listener, str(stage.lodging.program))
-    program = Program(kind=stage.speech.kind, command=command)
+    program = AgentProgram(kind=stage.speech.kind, command=command)
     working = (
         answer(Think("hm"), stage.speech.writes(stage.workspace / "made.txt", "made\n")),
         stage.makes(str(NEXT)),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from asbuilt.cli.commands.init import seats
+from asbuilt.cli.commands.init import agent_targets
 from tests.live.conversation import SCRIPT, Place, Talk
 from tests.live.starting import lodged
 from tests.model import Call, Say, answer
@@ -107,7 +107,7 @@ def test_claude_code_takes_the_plugin_for_valid(place: Place) -> None:
     ],
 )
 def test_our_schema_sees_a_misspelt_word_that_claude_code_lets_pass(slip: Slip, place: Place) -> None:
-    files = slip.made_in(seats.plugin_source())
+    files = slip.made_in(agent_targets.plugin_source())
     folder = _written(place.room / "slip", files)
     said = _validated(place, folder)
     passes = all(one.endswith(PASSED) for one in said)

@@ -34,8 +34,7 @@ def house(room: Path, model: Model) -> Iterator[House]:
 def test_a_note_reaches_who_works_and_a_key_nobody_but_its_agent(house: House) -> None:
     house.model.play(WORKS, *house.writes(GREET, "greet.py", "print('hello')\n"))
     house.model.play(JUDGES, *house.judges(GREET, first_line("greet.py")))
-    assert house.type("tell", "greet", NOTE)[0] == 0
-    code, said = house.type("run", "greet", "1", "--auto")
+    code, said = house.type("run", "greet", "1", "--auto", "-m", NOTE)
     print(said)
     assert code == 0
     assert NOTE in house.model.requests(WORKS)[0].words

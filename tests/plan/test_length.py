@@ -6,9 +6,9 @@ from hypothesis import given
 
 from asbuilt.errors import AsbuiltError
 from asbuilt.plan.lint import Length
+from asbuilt.plan.markdown.statuses import WRITABLE
 from asbuilt.plan.problems import Rule
 from asbuilt.plan.reader import read
-from asbuilt.plan.statuses import WRITABLE
 from tests.plan.requests import Correct, Request, perform
 from tests.plan.strategies import Written, plans, requests
 

@@ -9,9 +9,9 @@ from hypothesis import given
 
 from asbuilt.errors import AsbuiltError, EditRefused, NotFound, UsageWrong
 from asbuilt.plan.contract import as_contract
+from asbuilt.plan.markdown.statuses import WRITABLE
 from asbuilt.plan.model import Format, Status
 from asbuilt.plan.reader import read
-from asbuilt.plan.statuses import WRITABLE
 from tests.plan.requests import (
     Complete,
     Correct,

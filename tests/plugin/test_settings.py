@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from asbuilt.cli.commands.init.agent_targets import seat_of
 from asbuilt.cli.commands.init.command import forgetting, naming, rewrite
 from asbuilt.cli.commands.init.registering import (
     AnotherMarketplace,
@@ -19,7 +20,6 @@ from asbuilt.cli.commands.init.registering import (
     register,
     unregister,
 )
-from asbuilt.cli.commands.init.seats import seat_of
 from asbuilt.errors import PlanChanged
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 from asbuilt._version import VERSION
-from asbuilt.cli.commands.init import rendering, seats
+from asbuilt.cli.commands.init import agent_targets, rendering
 from asbuilt.cli.commands.init.rendering import Call, headed
 from asbuilt.session.hook_command import ASKED
 from tests.plugin.planted import PLANTED
@@ -30,20 +30,20 @@ SKILLS = ["approve", "plan", "run", "run-plan", "status", "task"]
 
 
 def test_the_source_says_only_what_claude_code_knows() -> None:
-    assert problems(seats.plugin_source()) == []
+    assert problems(agent_targets.plugin_source()) == []
 
 
 def test_what_is_rendered_says_only_what_claude_code_knows() -> None:
-    assert problems(rendering.claude(seats.plugin_source(), HERE)) == []
+    assert problems(rendering.claude(agent_targets.plugin_source(), HERE)) == []
 
 
 @pytest.mark.parametrize("slip", PLANTED, ids=lambda slip: slip.after)
 def test_a_misspelt_word_is_a_problem(slip: Slip) -> None:
-    assert problems(slip.made_in(seats.plugin_source())) != []
+    assert problems(slip.made_in(agent_targets.plugin_source())) != []
 
 
 def test_every_version_is_that_of_asbuilt() -> None:
-    files = seats.plugin_source()
+    files = agent_targets.plugin_source()
     plugin = json.loads(files[".claude-plugin/plugin.json"])
     (listed,) = json.loads(files[".claude-plugin/marketplace.json"])["plugins"]
     extension = json.loads(rendering.gemini(files, HERE)["gemini-extension.json"])
@@ -51,46 +51,46 @@ def test_every_version_is_that_of_asbuilt() -> None:
 
 
 def test_every_event_that_the_hook_answers_is_given_to_it() -> None:
-    events = json.loads(seats.plugin_source()["hooks/hooks.json"])["hooks"]
+    events = json.loads(agent_targets.plugin_source()["hooks/hooks.json"])["hooks"]
     assert events.keys() == EVENTS
     assert EVENTS.issuperset(ASKED)
 
 
 def test_the_gate_is_asked_before_every_tool() -> None:
-    (group,) = json.loads(seats.plugin_source()["hooks/hooks.json"])["hooks"]["PreToolUse"]
+    (group,) = json.loads(agent_targets.plugin_source()["hooks/hooks.json"])["hooks"]["PreToolUse"]
     assert group["matcher"] == "*"
 
 
 def test_a_hook_is_called_from_the_root_and_quoted_for_a_shell() -> None:
-    hooks = json.loads(rendering.claude(seats.plugin_source(), HERE)["hooks/hooks.json"])["hooks"]
+    hooks = json.loads(rendering.claude(agent_targets.plugin_source(), HERE)["hooks/hooks.json"])["hooks"]
     assert hooks["Stop"][0]["hooks"][0]["command"] == "'/opt/py thon' -I /opt/main.py Stop"
 
 
 def test_what_runs_without_a_question_is_called_from_the_root() -> None:
-    text = rendering.claude(seats.plugin_source(), HERE)["skills/status/SKILL.md"]
+    text = rendering.claude(agent_targets.plugin_source(), HERE)["skills/status/SKILL.md"]
     assert "Bash('/opt/with space/asbuilt' status), " in text
     assert "!`'/opt/with space/asbuilt' status`" in text
     assert "!`asbuilt " not in text
 
 
 def test_what_the_agent_is_to_run_is_called_as_the_gate_knows_it() -> None:
-    text = rendering.claude(seats.plugin_source(), HERE)["skills/status/SKILL.md"]
+    text = rendering.claude(agent_targets.plugin_source(), HERE)["skills/status/SKILL.md"]
     assert "Bash(asbuilt status:*)\n" in text
     assert "\n`asbuilt status` with that name" in text
     elsewhere = HERE._replace(typed=HERE.asbuilt)
-    nowhere = rendering.claude(seats.plugin_source(), elsewhere)["skills/status/SKILL.md"]
+    nowhere = rendering.claude(agent_targets.plugin_source(), elsewhere)["skills/status/SKILL.md"]
     assert "Bash('/opt/with space/asbuilt' status:*)\n" in nowhere
     assert "\n`'/opt/with space/asbuilt' status` with that name" in nowhere
 
 
 def test_the_planner_reads_and_leaves_the_memory_of_the_project_out() -> None:
-    head, body = headed(seats.plugin_source()["agents/planner.md"])
+    head, body = headed(agent_targets.plugin_source()["agents/planner.md"])
     assert (head["tools"], head["omitClaudeMd"]) == ("Read, Grep, Glob", True)
     assert body.startswith("READ-ONLY. You may not create, change, move or delete any file")
 
 
 def test_codex_gets_skills_that_only_their_name_starts() -> None:
-    given = rendering.codex(seats.plugin_source(), HERE)
+    given = rendering.codex(agent_targets.plugin_source(), HERE)
     assert sorted(given) == sorted(
         f"asbuilt-{name}/{file}" for name in SKILLS for file in ("SKILL.md", "agents/openai.yaml")
     )
@@ -104,17 +104,20 @@ def test_codex_gets_skills_that_only_their_name_starts() -> None:
 
 
 def test_gemini_gets_commands_that_run_ours_at_once() -> None:
-    given = rendering.gemini(seats.plugin_source(), HERE)
+    given = rendering.gemini(agent_targets.plugin_source(), HERE)
     assert sorted(given) == sorted(
         [*(f"commands/asbuilt/{name}.toml" for name in SKILLS), "gemini-extension.json"]
     )
     command = tomllib.loads(given["commands/asbuilt/status.toml"])
-    assert command["description"] == headed(seats.plugin_source()["skills/status/SKILL.md"])[0]["description"]
+    assert (
+        command["description"]
+        == headed(agent_targets.plugin_source()["skills/status/SKILL.md"])[0]["description"]
+    )
     assert "!{'/opt/with space/asbuilt' status}" in command["prompt"]
 
 
 def test_opencode_gets_commands_that_run_ours_at_once() -> None:
-    given = rendering.opencode(seats.plugin_source(), HERE)
+    given = rendering.opencode(agent_targets.plugin_source(), HERE)
     assert sorted(given) == sorted(f"asbuilt-{name}.md" for name in SKILLS)
     head, body = headed(given["asbuilt-run.md"])
     assert head.keys() == {"description"}

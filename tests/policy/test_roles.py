@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from asbuilt.policy.roles import Kind, Role
 
 KINDS: tuple[Kind, ...] = ("read", "edit", "run", "fetch", "delegate", "note", "submit", "other")
-WRITERS: tuple[Role, ...] = ("implementer", "fixer")
-READERS: tuple[Role, ...] = ("verifier", "tester", "explorer", "planner", "critic")
+WRITERS: tuple[Role, ...] = ("implement", "fix")
+READERS: tuple[Role, ...] = ("verify", "test", "plan", "critique")
 
 
 def _of(role: Role, *, held: bool = True) -> Snapshot:
@@ -61,13 +61,13 @@ def test_nobody_edits_what_acts_later_the_plan_or_anything_outside(role: Role, p
 @pytest.mark.parametrize("role", READERS)
 def test_a_reader_edits_nothing_and_runs_only_what_the_kernel_holds(role: Role) -> None:
     assert refusal(_of(role), "edit", path="/s/w/a.py") == "This role changes nothing."
-    assert (refusal(_of(role), "run", command="pytest -q") is None) == (role != "critic")
+    assert (refusal(_of(role), "run", command="pytest -q") is None) == (role != "critique")
     assert refusal(_of(role, held=False), "run", command="ls") is not None
     assert refusal(_of(role), "run", command="echo x > /s/w/a") is not None
 
 
 def test_a_worker_runs_commands_where_no_kernel_holds_them() -> None:
-    assert refusal(_of("implementer", held=False), "run", command="pytest -q") is None
+    assert refusal(_of("implement", held=False), "run", command="pytest -q") is None
 
 
 @pytest.mark.parametrize("role", ROLES)
@@ -82,17 +82,17 @@ def test_everybody_reads_but_secrets_and_our_state_and_nobody_fetches(role: Role
 
 
 def test_only_a_verifier_hands_in_a_verdict_and_only_workers_start_helpers() -> None:
-    assert {role for role in ROLES if refusal(_of(role), "submit") is None} == {"verifier", "tester"}
+    assert {role for role in ROLES if refusal(_of(role), "submit") is None} == {"verify", "test"}
     assert {role for role in ROLES if refusal(_of(role), "delegate") is None} == set(WRITERS)
 
 
 def test_what_is_not_understood_is_refused() -> None:
-    assert refusal(_of("implementer"), "other", path="/s/w/a") == "asbuilt does not know this kind of call."
+    assert refusal(_of("implement"), "other", path="/s/w/a") == "asbuilt does not know this kind of call."
 
 
 def test_a_command_is_read_from_where_its_shell_stands() -> None:
-    assert refusal(_of("implementer"), "run", command="touch a", cwd="/s/w/sub") is None
-    assert refusal(_of("implementer"), "run", command="touch a", cwd="/elsewhere") is not None
+    assert refusal(_of("implement"), "run", command="touch a", cwd="/s/w/sub") is None
+    assert refusal(_of("implement"), "run", command="touch a", cwd="/elsewhere") is not None
 
 
 @given(st.sampled_from(list(ROLES)), st.sampled_from(KINDS), st.text(), st.text(max_size=200))

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.policy.shell.judge import verdict
-from asbuilt.session.wildcards import names_in
+from asbuilt.session.wildcard_expansion import names_in
 from tests.policy.programs.asking import refused
 
 if TYPE_CHECKING:

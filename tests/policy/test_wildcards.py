@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from asbuilt.policy.secrets import meets
 from asbuilt.policy.shell.expansion import MOST_MATCHES, Expansion
 from asbuilt.policy.shell.judge import verdict
-from asbuilt.session.wildcards import names_in
+from asbuilt.session.wildcard_expansion import names_in
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

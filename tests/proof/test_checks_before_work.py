@@ -17,7 +17,7 @@ from asbuilt.proof.runner_command_lines import (
     reporting,
     runner_of,
 )
-from asbuilt.proof.suites.places import is_test_file
+from asbuilt.proof.suites.path_roles import is_test_file
 from asbuilt.proof.trials.canaries import Canary, CanaryResult, canaries, canary_state
 
 CANARY = Canary("z1", "0a", "0b")

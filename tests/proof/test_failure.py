@@ -20,7 +20,13 @@ OFFLINE = "Checks run without a network; what they download belongs into the set
         ("setup", 1, "ENOSPC: no space left", "The disk is full.", "asbuilt clean"),
         (
             "baseline", 127, "sh: 1: exec: mvn: not found",
-            "The sandbox has no program mvn that can be started.", SET_TESTS,
+            "The sandbox has no program mvn that can be started.", "asbuilt doctor --tests",
+        ),
+        ("setup", 127, "env: 'node': No such file or directory",
+            "The sandbox has no program node that can be started.", "asbuilt doctor --tests",
+        ),
+        ("setup", 127, "sh: 1: jest: not found",
+            "The sandbox has no program jest that can be started.", SET_UP,
         ),
         ("baseline", 1, "sh: 1: mvn: not found", "", SET_TESTS),
         (
@@ -134,7 +140,7 @@ def test_an_ending_is_worded(failure: Failure, how: str) -> None:
 
 def test_tests_that_pass_uncounted_are_told_how_their_exit_code_counts() -> None:
     ran = Failure("baseline", "npm test", exit_code=0)
-    told = explained(ran, b"total 12/12\nok\n", is_uncounted=True)
+    told = explained(ran, b"total 12/12\nok\n", tests="uncounted")
     assert (told.cause, told.next_command) == (
         "The command passes, but its output does not show which tests ran.",
         "asbuilt config set checks.counts exit-code",

@@ -115,6 +115,7 @@ BASE = Counts(10, 1, 2, ("t::old",))
         ),
         (0, Counts(9, 0, 3), Judged("FAIL", "3 skipped, 2 before")),
         (0, Counts(8, 0, 2), Judged("FAIL", "2 tests are gone: 12 before, 10 now")),
+        (0, Counts(9, 0, 2), Judged("FAIL", "1 test is gone: 12 before, 11 now")),
         (0, Counts(0, 0, 12), Judged("NOT_RUN", "0 tests ran")),
         (0, None, Judged("INDETERMINATE", "exit 0, but it printed no summary that could be read")),
         (2, None, Judged("FAIL", "exit 2, and no summary of the tests")),

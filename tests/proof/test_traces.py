@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from asbuilt.proof.suites.excuses import traces
+from asbuilt.proof.suites.ignored_failures import traces
 from asbuilt.proof.suites.model import Change
 
 

@@ -9,7 +9,7 @@ import time
 from collections import Counter
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.events.plain import read_options
+from asbuilt.events.options_json import read_options
 from asbuilt.git.commits import PHASE, RUN
 from asbuilt.journal import runs
 from asbuilt.journal.database.schema import STEPS

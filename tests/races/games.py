@@ -182,7 +182,8 @@ class Stop(_Journal):
                 )
                 runs.plan_segment(session, Segment(LOCAL, REPO, f"r{number}", 2, runs.FAR, "asks"))
                 wish = QUESTION._replace(run=f"r{number}")
-                approvals.ask(session, address, key=f"{number}/ask", wish=wish, actor="asbuilt")
+                # The answer to such a question lasts, so the end of the run leaves it open.
+                approvals.ask(session, address, key=f"ask/r{number}", wish=wish, actor="asbuilt")
 
     def act(self, number: int) -> Said:
         with self.store.read() as session:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from asbuilt.events.plain import read_options
+from asbuilt.events.options_json import read_options
 from asbuilt.events.schedules import ScheduleSet
 from asbuilt.flows.requests import Asker
 from asbuilt.flows.schedule import Schedules, schedule

@@ -24,7 +24,7 @@ from asbuilt.journal.queries.overview import events_of, facts_of
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.run.facts import MERGE
 from asbuilt.lifecycle.run.retry_times import moment
-from asbuilt.lifecycle.status.standing import fold_plan
+from asbuilt.lifecycle.status.plan_state import fold_plan
 from asbuilt.plan.markdown.source import digest
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read

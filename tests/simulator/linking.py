@@ -17,9 +17,9 @@ from asbuilt.flows.engine import lease, worker
 from asbuilt.flows.engine.fence import Signals
 from asbuilt.flows.environments import check_environment
 from asbuilt.flows.run import environment
-from asbuilt.git import commits, files, locks, objects, private, refs, repository, trees
+from asbuilt.git import commits, files, locks, objects, refs, repository, temporary_git_folder, trees
 from asbuilt.git.landing import candidates, checkout, land
-from asbuilt.git.workspace import outside, snapshots, workspaces
+from asbuilt.git.workspace import snapshots, unsandboxed_reach, workspaces
 from asbuilt.journal import events, ids
 from asbuilt.library import atomic_files
 from asbuilt.plan import reader
@@ -104,7 +104,7 @@ def _replacements(world: World) -> dict[int, tuple[object, Callable[..., Any]]]:
         (locks.guarded, lambda folder, *, patience_s=60.0: world.model.hold(folder, patience_s)),
         (locks.recorded, lambda *_: nullcontext()),
         (locks.need_writable, lambda _repository: None),
-        (private.quiet, model_git.quiet),
+        (temporary_git_folder.quiet, model_git.quiet),
         (candidates._merged, model_git.merged),
         (candidates.merge_trees, model_git.merge_trees),
         (candidates.add_files, model_git.add_files),
@@ -137,8 +137,8 @@ def _replacements(world: World) -> dict[int, tuple[object, Callable[..., Any]]]:
         (trees.texts_of, model_git.texts_of),
         (trees.differing, model_git.differing),
         (trees.file_in, model_git.file_in),
-        (outside.reach, lambda _repository, _workspace, _run: {}),
-        (outside.under_way, lambda _repository: {}),
+        (unsandboxed_reach.reach, lambda _repository, _workspace, _run: {}),
+        (unsandboxed_reach.under_way, lambda _repository: {}),
         (workspaces.written_in, lambda _repository, _workspace, _tree: []),
         (check_environment.CheckEnvironments, bench.Bench),
         (environment.keep, lambda *_, **__: None),

@@ -17,9 +17,9 @@ from asbuilt.errors import GitFailed, RepositoryBusy
 from asbuilt.git import commits as real_commits
 from asbuilt.git.commits import Commit, Outcome, Person, trailer
 from asbuilt.git.landing import land
-from asbuilt.git.landing.checkout import Settled
+from asbuilt.git.landing.checkout import HOOK_WAITS, Settled
 from asbuilt.git.repository import Checkout
-from asbuilt.git.trees import Versions
+from asbuilt.proof.suites.model import Change
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -314,13 +314,13 @@ def push(repository: Model, intent: land.Intent, held: Checkout | None, *_: obje
     """Carry the checkout, then move the branch: in this order git does it, and can die between the two."""
     repository.stage.point()
     if repository.refs.get(intent.ref) != intent.old:
-        return "asbuilt: the tip has moved"
+        return HOOK_WAITS
     if held is not None:
         repository.carry(intent.new)
     repository.stage.point()
     moved = repository.swap(intent.ref, intent.new, intent.old)
     repository.stage.point()
-    return "" if moved else "asbuilt: the tip has moved"
+    return "" if moved else HOOK_WAITS
 
 
 def settle(repository: Model, *_: object) -> Settled:
@@ -358,12 +358,10 @@ def text_of(repository: Model, file: str) -> str:
     return ""
 
 
-def differing(
-    repository: Model, before: str, after: str, *, cap: int, among: object = None
-) -> list[Versions]:
+def differing(repository: Model, before: str, after: str, *, cap: int, among: object = None) -> list[Change]:
     del cap, among
     there, here = _files_at(repository, before), _files_at(repository, after)
-    return [Versions(path, there.get(path), here.get(path)) for path in touched(repository, before, after)]
+    return [Change(path, there.get(path), here.get(path)) for path in touched(repository, before, after)]
 
 
 def file_in(repository: Model, tree: str, path: str) -> bytes | None:

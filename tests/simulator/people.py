@@ -6,14 +6,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.errors import StoreFailed
-from asbuilt.events.plain import plain_options, read_options
+from asbuilt.events.options_json import plain_options, read_options
 from asbuilt.flows import requests
 from asbuilt.flows.run.marks import marked
 from asbuilt.git.commits import Commit
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import events_of
-from asbuilt.lifecycle.status.standing import fold_plan
+from asbuilt.lifecycle.status.plan_state import fold_plan
 from tests.simulator.model_git import PERSON, state_of
 from tests.simulator.model_spaces import LARGE
 from tests.simulator.story import REPO

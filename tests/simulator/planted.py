@@ -18,7 +18,7 @@ from asbuilt.flows.run.record import append_event
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.engine import segments
 from asbuilt.lifecycle import kinds
-from asbuilt.lifecycle.plan_run import decide, lanes
+from asbuilt.lifecycle.plan_run import lanes, next_move
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import guards as rules
 from asbuilt.lifecycle.run import moves, stoppages
@@ -95,7 +95,7 @@ def _believe_the_agent() -> AbstractContextManager[object]:
             return moves.Commit(start.phase, start.number)
         return really(facts, judged, phase, start)
 
-    return patch.object(decide, "verifier_move", credulous)
+    return patch.object(next_move, "verifier_move", credulous)
 
 
 def _believe_an_old_proof() -> AbstractContextManager[object]:
@@ -195,7 +195,7 @@ def _forget_a_ready_phase() -> AbstractContextManager[object]:
         return coordinate(replace(facts, ready=[]))
 
     coordinate = lanes.coordinate
-    return patch.object(decide, "coordinate", forgetful)
+    return patch.object(next_move, "coordinate", forgetful)
 
 
 def _try_in_spite_of_a_breaker() -> AbstractContextManager[object]:

@@ -22,7 +22,7 @@ from asbuilt.journal.engine import segments
 from asbuilt.journal.home import Home
 from asbuilt.journal.ids import LOCAL, Address, Segment
 from asbuilt.journal.queries.overview import events_of, facts_of
-from asbuilt.lifecycle.status.standing import done_now, fold_plan
+from asbuilt.lifecycle.status.plan_state import done_now, fold_plan
 from tests.simulator import linking
 from tests.simulator.bench import Ring
 from tests.simulator.durable import TIMES, Durable, Going, Site
@@ -293,7 +293,8 @@ class Play:
                 stage.later(lasts_s, lambda: self._start(site.name))
             case "engine_lost":
                 self._durable.workflows = {}
-                self._mend()
+                # Later: a transaction that is open now is rolled back, and would take the mending with it.
+                stage.later(0.5, self._mend)
                 for one in self._sites:
                     one.dead = True
                     stage.later(1.0, partial(self._start, one.name))

@@ -12,10 +12,11 @@ from msgspec.structs import asdict, replace
 from asbuilt.events.event import Failure
 from asbuilt.events.kinds import KINDS
 from asbuilt.events.pulls import PullBlocked
-from asbuilt.journal.queries import overview
+from asbuilt.journal.queries.facts_cache import Folds
+from asbuilt.journal.queries.overview import events_of
 from asbuilt.lifecycle import kinds
 from asbuilt.lifecycle.kinds import fold
-from asbuilt.lifecycle.plan_run import decide
+from asbuilt.lifecycle.plan_run import next_move
 from asbuilt.lifecycle.run import moves
 from tests.simulator.authored import FIRST
 from tests.simulator.simulation import simulator
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
     from asbuilt.events.event import Entry, Event
     from asbuilt.events.options import RunOptions
+    from asbuilt.journal.database.store import Session
+    from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.kinds import Facts
     from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
 
@@ -34,7 +37,7 @@ AUTHORED: Final = range(FIRST, FIRST + 20)
 LATER: Final = "9999-01-01T00:00:00.000Z"
 WORDS: Final = frozenset(
     """
-    broken change excerpt failed failures gaps label next note notes question reason refused says stops
+    broken change excerpt failed failures gaps label next note notes other question reason refused says stops
     summary titles unknown warned what why
     """.split()
 )
@@ -54,7 +57,7 @@ CODE: Final = frozenset(
 """Fields that are names, times, addresses, digests, commands or words of a fixed list."""
 TYPED: Final = frozenset({(PullBlocked.kind, "why")})
 """Fields that have the name of a sentence, and are a word of a fixed list."""
-OF_MOVES: Final = ("reason", "next_step", "why", "question", "failures")
+OF_MOVES: Final = ("reason", "next_step", "other", "why", "question", "failures")
 
 
 def test_every_text_of_an_event_is_known_as_words_or_as_code() -> None:
@@ -101,18 +104,19 @@ def move_after(run: str, options: RunOptions, entries: Iterable[Entry], now: str
 def compared() -> Iterator[dict[tuple[str, int], bool]]:
     """Tell of each decision of a run, by the events before it, whether capitals would lead to the same."""
     same: dict[tuple[str, int], bool] = {}
+    facts_of = Folds.facts
 
-    def comparing(run: str, options: RunOptions, entries: Iterable[Entry]) -> Facts:
-        told = [*entries]
-        if told and (run, len(told)) not in same:
+    def comparing(folds: Folds, session: Session, run: Run) -> Facts:
+        told = events_of(session, folds.blobs, run.address)
+        if told and (run.run, len(told)) not in same:
             aloud = [shouted(entry) for entry in told]
-            same[run, len(told)] = all(
-                move_after(run, options, told, now) == move_after(run, options, aloud, now)
+            same[run.run, len(told)] = all(
+                move_after(run.run, run.options, told, now) == move_after(run.run, run.options, aloud, now)
                 for now in (told[-1].at, LATER)
             )
-        return fold(run, options, told)
+        return facts_of(folds, session, run)
 
-    with patch.object(overview, "fold", comparing):
+    with patch.object(Folds, "facts", comparing):
         yield same
 
 
@@ -135,11 +139,11 @@ def test_sentences_in_capitals_lead_to_the_same_moves(seeds: range) -> None:
 
 def test_a_decision_by_the_first_words_of_a_sentence_is_found() -> None:
     """Planted: checks whose failure begins with certain words are not fixed, the run ends."""
-    fix = decide._fix
+    fix = next_move._fix
 
     def gullible(phase: PhaseFacts, last: AttemptFacts) -> moves.Move:
         told = any(failure.startswith("check ") for failure in last.failures)
         return moves.End("failed", "") if told else fix(phase, last)
 
-    with patch.object(decide, "_fix", gullible):
+    with patch.object(next_move, "_fix", gullible):
         assert next(differing(SEEDS), None) is not None

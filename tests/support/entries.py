@@ -71,8 +71,8 @@ class Entries:
         self.found: dict[str, str] = {}
         self.sessions: list[dict[str, Any]] = []
         """What each session selected, and how it ended."""
-        self.left_out: set[str] = set()
-        """Cases with the marker `long` that were collected and not selected."""
+        self.left_out: dict[str, str] = {}
+        """Cases that were collected and not selected: by the marker `long`, or by the turn of a commit."""
         self.started = False
         self.fixtures: set[str] = set()
         sys.addaudithook(self._audit)
@@ -121,23 +121,28 @@ class Entries:
             self.found[report.nodeid] = "started" if is_entry else "nothing"
 
     def pytest_deselected(self, items: Sequence[pytest.Item]) -> None:
-        """Collect the long tests that exist and do not run."""
-        self.left_out |= {item.nodeid for item in items if item.get_closest_marker("long")}
+        """Collect the tests that exist and do not run here: the long ones, and those of other turns."""
+        is_turn = self.config.getoption("--turn", None) is not None
+        for item in items:
+            if item.get_closest_marker("long"):
+                self.left_out[item.nodeid] = "long"
+            elif is_turn and item.get_closest_marker("crash"):
+                self.left_out[item.nodeid] = "turn"
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_testnodedown(self, node: Any) -> None:  # noqa: ANN401 - of a plugin without types
         """Collect them from a process of the same session."""
-        self.left_out |= {*getattr(node, "workeroutput", {}).get(CACHED, ())}
+        self.left_out |= getattr(node, "workeroutput", {}).get(CACHED, {})
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Keep all, with those of sessions before, and compare them if wanted."""
         to_parent, cache = getattr(self.config, "workeroutput", None), getattr(self.config, "cache", None)
         if to_parent is not None:
-            to_parent[CACHED] = sorted(self.left_out)
+            to_parent[CACHED] = self.left_out
         if to_parent is not None or cache is None:
             return
         named = self.inventory.named()
-        found = {**dict.fromkeys(self.left_out, "long"), **cache.get(CACHED, {}), **self.found}
+        found = {**self.left_out, **cache.get(CACHED, {}), **self.found}
         self.record = {case: result for case, result in found.items() if case.partition("[")[0] in named}
         cache.set(CACHED, self.record)
         self.sessions = cache.get(SESSIONS, [])

@@ -4,8 +4,8 @@ Many tests are repeated on both databases, with two versions of a program, and w
 points. A slice has one case of a test that is only repeated, and up to three of one that is killed: on
 different databases, at different points. `--whole` runs every case.
 
-For CI, `--turn N` takes a third of the journeys that show no required behaviour, and every other real
-project: three commits in a row have all.
+For CI, `--turn N` takes every other journey that shows a required behaviour, a sixth of the others, and every
+other real project: six commits in a row have all.
 """
 
 from __future__ import annotations
@@ -36,8 +36,12 @@ def sliced(items: Iterable[pytest.Item]) -> list[pytest.Item]:
 
 
 def in_turn(items: Iterable[pytest.Item], turn: int, required: Container[str]) -> list[pytest.Item]:
-    """Choose the tests of required behaviours, and every third one of the others."""
-    return [item for item in items if _test(item) in required or crc32(_test(item).encode()) % 3 == turn % 3]
+    """Choose every other test of a required behaviour, and every sixth one of the others."""
+    return [item for item in items if _is_due(_test(item), turn, 2 if _test(item) in required else 6)]
+
+
+def _is_due(test: str, turn: int, turns: int) -> bool:
+    return crc32(test.encode()) % turns == turn % turns
 
 
 def every_other(items: Iterable[pytest.Item], turn: int) -> list[pytest.Item]:

@@ -1,10 +1,11 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
-from tests.support.entries import PROPERTY, starts_asbuilt
+from tests.support.entries import CACHED, PROPERTY, starts_asbuilt
 
 
 @pytest.mark.parametrize(
@@ -13,7 +14,7 @@ from tests.support.entries import PROPERTY, starts_asbuilt
         (["/opt/bin/asbuilt", "status"], True),
         (["python", "-I", "-m", "asbuilt", "plan", "show"], True),
         (["python", "-I", "-S", "/lib/asbuilt/hook/main.py", "Stop"], True),
-        (["python", "-c", "from asbuilt.hook.on_path import main; main()"], True),
+        (["python", "-c", "from asbuilt.hook.plugin_entry import main; main()"], True),
         (["sh", "-c", "cd shop && asbuilt run rate-limit"], True),
         (["python", "-m", "tests.journeys.worker", "home", "journal.db"], True),
         (["python", "-m", "tests.races.games", "claim"], False),
@@ -148,3 +149,23 @@ def test_a_long_test_that_is_left_out_is_named_until_it_was_run(
     again = pytester.runpytest_subprocess("--inventory", "-n", processes, "-m", "not long")
     again.stdout.fnmatch_lines(["*that CI does not run*", "test_it.py::test_without skipped"])
     again.stdout.no_fnmatch_line("test_it.py::test_at_length long")
+
+
+def test_a_journey_that_waits_for_its_turn_is_no_absent_one(pytester: pytest.Pytester) -> None:
+    taking_turns = """
+def pytest_addoption(parser):
+    add_option(parser)
+    parser.addoption("--turn", type=int)
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--turn") is not None:
+        config.hook.pytest_deselected(items=[item for item in items if item.get_closest_marker("crash")])
+        items[:] = [item for item in items if not item.get_closest_marker("crash")]
+"""
+    conftest = CONFTEST.replace("def pytest_addoption(parser): add_option(parser)", taking_turns)
+    pytester.makeconftest(conftest.replace("long: left out", "crash: whole runs"))
+    pytester.makepyfile(test_it=PLANTED.replace("pytest.mark.long", "pytest.mark.crash"))
+    for options, result in (((), "absent"), (("--turn", "1"), "turn")):
+        pytester.runpytest_inprocess("--inventory", "-m", "not crash" if not options else "", *options)
+        record = json.loads((pytester.path / ".pytest_cache/v" / CACHED).read_text(encoding="utf-8"))
+        assert record.get("test_it.py::test_at_length", "absent") == result

@@ -38,7 +38,7 @@ def test_of_several_tasks_each_is_planned_or_told_of_and_a_plan_is_run_like_any_
     assert "Next: asbuilt run 01-say-hello --finish --auto" in said
     wanted = "specs/002_say_goodbye/plans/01_say-goodbye.md"
     assert f"it says planned and names no {wanted}; task 2 stays [PLANNING]." in said
-    assert said.endswith("Next: asbuilt task plan 2")
+    assert said.endswith(f"Next: asbuilt task plan 2 --script {office.script}")
     shown = json.loads(office.asbuilt("task", "list", "--all", "--json").partition("--- stdout\n")[2])
     statuses = [task["status"] for task in shown["tasks"]]
     assert statuses == ["planned", "planning", "abandoned"]

@@ -34,8 +34,9 @@ from msgspec.structs import asdict, replace
 from asbuilt.agents.activity import starts_of
 from asbuilt.agents.contract import Emit, Noted, Seat, Turn
 from asbuilt.agents.verdict_tool import FILE
+from asbuilt.events.options import AgentProgram
 from asbuilt.policy.roles import Snapshot
-from asbuilt.ports import Brief, Opened, Program, Result
+from asbuilt.ports import Brief, Opened, Result
 from asbuilt.proof.opinion import Opinion, opinion_from, plain_opinion
 
 if TYPE_CHECKING:
@@ -204,7 +205,7 @@ def with_verdict(turn: Turn, seat: Seat, emit: Emit) -> Turn:
     return replace(turn, verdict=verdict)
 
 
-_NESTED: Final[dict[str, type]] = {"Program": Program, "Opened": Opened, "Snapshot": Snapshot}
+_NESTED: Final[dict[str, type]] = {"AgentProgram": AgentProgram, "Opened": Opened, "Snapshot": Snapshot}
 
 
 def tries_in(file: Path) -> tuple[tuple[str, ...], ...]:

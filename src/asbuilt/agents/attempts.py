@@ -6,6 +6,7 @@ Rule: this module keeps no state about an attempt in memory, so that a new worke
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -15,8 +16,8 @@ from msgspec.structs import replace
 
 from asbuilt.agents import activity
 from asbuilt.agents.attempt_folder import Folder, Terms, Unreadable, write_whole
-from asbuilt.agents.host.gate import snapshot_of
 from asbuilt.agents.host.main import TAKEN
+from asbuilt.agents.host.permission_answers import snapshot_of
 from asbuilt.agents.sandbox.launch import probe
 from asbuilt.errors import HostFailed, SandboxUnavailable
 from asbuilt.ports import Brief, Result
@@ -184,5 +185,5 @@ class FolderAttempts:
             raise HostFailed(
                 f"the host of {folder.name} did not come up (exit {done.returncode}): {text.strip()[-300:]}",
                 why="Without its host, the agent cannot be supervised or ended.",
-                next_step=f"Look into {log} and at the disk's space, then repeat the command.",
+                next_step=f"`tail {shlex.quote(str(log))}`, or look at the disk's space: `df -h`",
             )

@@ -22,8 +22,8 @@ from typing import Final
 from msgspec import Struct, field
 
 from asbuilt.agents.claude.state import State, state_of
-from asbuilt.agents.host.gate import try_sandbox
-from asbuilt.agents.host.seat import digests
+from asbuilt.agents.host.agent_process import digests
+from asbuilt.agents.host.permission_answers import try_sandbox
 from asbuilt.agents.sandbox.launch import found_bubblewrap, history_of, open_filter, settle, without_mounts
 from asbuilt.agents.sandbox.masks import cleaned
 from asbuilt.agents.sandbox.proxy import Egress, egress_for, served

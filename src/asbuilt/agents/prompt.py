@@ -10,9 +10,12 @@ from functools import cache
 from hashlib import sha256
 from itertools import count
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from asbuilt.ports import JUDGES, Brief, Role
+from asbuilt.ports import JUDGES, Brief
+
+if TYPE_CHECKING:
+    from asbuilt.policy.roles import Role
 
 _PROMPTS: Final = Path(__file__).with_name("prompts")
 _PARTS: Final[dict[Role, tuple[str, ...]]] = {

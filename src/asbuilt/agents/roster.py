@@ -12,12 +12,12 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
-from msgspec.structs import asdict, replace
+from msgspec.structs import replace
 
 from asbuilt.errors import GateStopped, NotFound, SettingInvalid
 from asbuilt.events.options import AgentProgram, TeamMember
 from asbuilt.policy.agent_kinds import KINDS, Kind, is_below, rung_of
-from asbuilt.ports import Program, Role
+from asbuilt.policy.roles import Role
 from asbuilt.settings.values import did_you_mean
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Agent(NamedTuple):
     """An agent's name in the settings, and its program."""
 
     name: str
-    program: Program
+    program: AgentProgram
 
 
 class Roster(NamedTuple):
@@ -51,7 +51,7 @@ class Roster(NamedTuple):
     def agent(self, name: str) -> Agent:
         """Return an agent by name; raises `NotFound`, which lists the installed agents."""
         chosen, kind = self.defined.get(name, {}), self.kind_of(name)
-        program = Program(
+        program = AgentProgram(
             kind=kind,
             command=self._command(name, kind, str(chosen.get("command", ""))),
             model=str(chosen.get("model", "")),
@@ -87,7 +87,8 @@ class Roster(NamedTuple):
         raise NotFound(
             f'agent {name} is not installed: no program "{program}" on PATH',
             why="asbuilt uses the agent programs that you installed; it includes none.",
-            next_step=f"Install it, or {there} (found)." if there else "Install it, then run again.",
+            next_step="`asbuilt doctor agents` lists what is installed"
+            + (f"; or: {there}." if there else "."),
         )
 
 
@@ -135,7 +136,7 @@ def _words(command: str) -> list[str]:
         raise SettingInvalid(
             f"the command of an agent cannot be read: {command}: {error}",
             why="The command would start a different program.",
-            next_step="Close its quotes; `asbuilt config show --origin` shows who sets it.",
+            next_step="`asbuilt config show --origin` shows who sets it; close its quotes there.",
         ) from error
 
 
@@ -149,7 +150,7 @@ def assigned(there: Roster, settings: Settings, wanted: str | None = None) -> di
         raise NotFound(
             "no agent is installed here",
             why=f"asbuilt uses the agent programs that you installed; PATH has none of {programs}.",
-            next_step="Install one and sign in to it, then run again; `asbuilt demo` needs none.",
+            next_step="Install one and sign in, then: `asbuilt doctor agents`; `asbuilt demo` needs none.",
         )
     implement = there.agent(works or next(iter(there.found)))
     if implement.program.kind == SCRIPTED:
@@ -187,7 +188,7 @@ def _check_floor(team: Mapping[Role, Agent], floor: str) -> None:
         raise SettingInvalid(
             f'agents.min_model "{floor}" is not a model whose size is known',
             why="No model can be compared with it.",
-            next_step="Name a family, as in haiku, sonnet, opus, mini, flash or pro.",
+            next_step="`asbuilt config set agents.min_model opus`, or haiku, sonnet, mini, flash or pro.",
         )
     for role, agent in team.items():
         if is_below(agent.program.model, floor):
@@ -201,7 +202,4 @@ def _check_floor(team: Mapping[Role, Agent], floor: str) -> None:
 
 def frozen(team: Mapping[Role, Agent]) -> dict[str, TeamMember]:
     """Return the team for a run's options; contains names of variables, never their values."""
-    return {
-        role: TeamMember(name=agent.name, program=AgentProgram(**asdict(agent.program)))
-        for role, agent in team.items()
-    }
+    return {role: TeamMember(name=agent.name, program=agent.program) for role, agent in team.items()}

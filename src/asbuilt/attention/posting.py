@@ -139,7 +139,7 @@ def address(url: str, environ: Mapping[str, str], *, key: str) -> str:
         raise SettingInvalid(
             f"{key} is no address",
             why="Notifications are sent to this address by http or https.",
-            next_step="Write it as in https://example.org/hook.",
+            next_step=f"`asbuilt config set {key} https://example.org/hook`",
         )
     return found
 
@@ -154,7 +154,7 @@ def pointed_to(text: str, environ: Mapping[str, str], *, key: str) -> str:
         raise SettingInvalid(
             f"{key} does not point anywhere",
             why="Settings are shown, copied and committed; a secret belongs in a file or a variable.",
-            next_step="Point to it: env:NAME or file:/PATH.",
+            next_step=f"`asbuilt config set {key} env:NAME`, or file:/PATH.",
         )
     return resolved(text, environ, key=key)
 
@@ -169,7 +169,7 @@ def resolved(text: str, environ: Mapping[str, str], *, key: str) -> str:
         raise SettingInvalid(
             f"{key} points to {text}, and there is no line of plain text",
             why="Without it, no message can be sent this way.",
-            next_step="Put it there, or point elsewhere: env:NAME or file:/PATH.",
+            next_step=f"`asbuilt config set {key} env:NAME`, or put it there.",
         )
     return found
 

@@ -13,7 +13,7 @@ from asbuilt.board.reading import Reading
 from asbuilt.board.stream import Changes
 from asbuilt.errors import UsageWrong
 from asbuilt.journal.engine.liveness import board_address, board_at
-from asbuilt.journal.queries.folds import Folds
+from asbuilt.journal.queries.facts_cache import Folds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -55,13 +55,14 @@ def _place_of(folder: Path, bind: Bind) -> Place:
         raise UsageWrong(
             f"the board does not listen on {bind.host} without TLS",
             why="Everybody on that network could read the cookie, and with it answer questions in your name.",
-            next_step="Use an SSH tunnel, or name --certificate and --key.",
+            next_step="`asbuilt board --no-open` and an SSH tunnel; or name --certificate and --key.",
         )
     if bind.host in _EVERY:
         raise UsageWrong(
             f"the board does not listen on {bind.host}",
             why="It accepts requests for one host name only, the name in its links.",
-            next_step="Name the host name or the address that browsers use, for example --bind 10.0.0.5.",
+            next_step=f"`asbuilt board --bind 10.0.0.5 --certificate {bind.certificate} --key {bind.key}`,"
+            " with the name or address that browsers use.",
         )
     kept = keys.keys_in(folder, bind.port)
     scheme = "https" if bind.certificate else "http"
@@ -86,7 +87,7 @@ def listening(folder: Path, bind: Bind) -> Iterator[tuple[Place, socket.socket]]
             raise UsageWrong(
                 f"the board cannot listen on {bind.host}, port {place.port}: {error.strerror}",
                 why="Another program may use this port.",
-                next_step="Name another one: asbuilt board --port 8642",
+                next_step=f"`asbuilt board --port {8642 if place.port != 8642 else 8643}`",
             ) from error
         if not is_only:
             raise runs_already(board_address(folder))

@@ -134,6 +134,16 @@ class Judged(Event, frozen=True, kw_only=True):
     items: str | None = None
     written: tuple[str, ...] = ()
 
+    @property
+    def said(self) -> tuple[Failure, ...]:
+        """What the verifier itself calls unproven."""
+        return tuple(failure for failure in self.failures if failure not in self.rejected)
+
+    @property
+    def rejected(self) -> tuple[Failure, ...]:
+        """What asbuilt found wrong with the verdict, whatever the verifier says."""
+        return tuple(failure for failure in self.failures if failure.is_fault or failure.is_rejected)
+
 
 class VerdictGiven(Judged, frozen=True, kw_only=True):
     """A verifier judged an attempt."""

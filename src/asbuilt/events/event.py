@@ -24,6 +24,8 @@ class Failure(Struct, frozen=True, omit_defaults=True):
     """Number of the work item or criterion; None if it is about no single item."""
     is_fault: bool = False
     """The whole opinion is void, whatever it says about the items."""
+    is_rejected: bool = False
+    """asbuilt did not accept the verifier's word on the item: its evidence is missing or contradicted."""
 
     def __str__(self) -> str:
         """Return the text for people and for the agent that fixes it."""

@@ -64,6 +64,8 @@ class LandingDone(Event, frozen=True, kw_only=True):
     reverts: bool = False
     moved: bool = True
     """Whether the branch moved; False: it needed no commit."""
+    by_hand: bool = False
+    """The user merged it: asbuilt found it on the branch."""
     commits: tuple[tuple[str, str, str, str], ...] = ()
     marks: bool = False
 
@@ -77,6 +79,8 @@ class LandingRefused(Event, frozen=True, kw_only=True):
     next: str = ""
     other: str = ""
     """An alternative to the next step."""
+    evidence: str | None = None
+    """Digest of the evidence of the checks that refused it."""
     reverts: bool = False
 
 

@@ -42,14 +42,18 @@ class _Table(Struct, frozen=True, kw_only=True):
 
 
 class AgentProgram(_Table, frozen=True, kw_only=True):
-    """How an agent is started; `ports.Program` documents the fields."""
+    """How an agent is started."""
 
     kind: str = "scripted"
+    """Selects the adapter; `policy/agent_kinds.py` lists all kinds."""
     command: tuple[str, ...] = ()
+    """Command line: an absolute path, and arguments before asbuilt's own."""
     model: str = ""
+    """Empty: the agent's default."""
     effort: str = ""
     max_turns: int | None = None
     budget_usd: float | None = None
+    """Cost limit of an attempt at API prices; None: no limit."""
 
 
 class TeamMember(_Table, frozen=True, kw_only=True):

@@ -26,6 +26,10 @@ class TestsResolved(Event, frozen=True, kw_only=True):
     suites: tuple[tuple[str, ...], ...] = ()
     unknown: tuple[str, ...] = ()
     agreed: str | None = None
+    brought: bool = False
+    """The plan's first run found no tests, so these are from the plan's own work."""
+    has_files: bool = True
+    """The tree has test files; False: its files suggest a command that has nothing to run yet."""
     revision: int = 0
 
 
@@ -139,6 +143,8 @@ class PhaseProven(Event, frozen=True, kw_only=True):
     waived: str | None = None
     corrected: str | None = None
     remarks: str | None = None
+    sign_offs: int = 0
+    """Number of its changes that a user has to sign off before it lands."""
 
 
 class PhaseRechecked(Event, frozen=True, kw_only=True):

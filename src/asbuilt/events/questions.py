@@ -50,6 +50,28 @@ class LastingKey(QuestionKey, frozen=True, kw_only=True):
         return str(replace(self, run=run))
 
 
+class WorkKey(LastingKey, frozen=True, kw_only=True):
+    """About the work on one phase: void once that work landed, was dropped, or was replaced by other work."""
+
+
+def is_lasting(key: str, run: str) -> bool:
+    """Return whether the stored text of a question is that of a lasting key."""
+    return key.endswith(f"/{run}")
+
+
+def is_about_work(key: str) -> bool:
+    """Return whether the stored text of a question is that of a key about the work on a phase."""
+    return isinstance(key_in(key), WorkKey)
+
+
+def is_repeated(earlier: str, newer: str) -> bool:
+    """Return whether two stored texts are of one question whose answer lasts, asked by different runs."""
+    was, now = key_in(earlier), key_in(newer)
+    if not (isinstance(was, LastingKey) and isinstance(now, LastingKey)):
+        return False
+    return was.under == now.under and was.run != now.run
+
+
 class PlanKey(LastingKey, frozen=True, kw_only=True):
     """Is this revision of a draft approved?"""
 
@@ -78,7 +100,7 @@ class SandboxKey(LastingKey, frozen=True, kw_only=True):
     form: ClassVar[str] = "ring/none/{run}"
 
 
-class DiffersKey(LastingKey, frozen=True, kw_only=True):
+class DiffersKey(WorkKey, frozen=True, kw_only=True):
     """Does this commit land, although the plan's text has changed since?"""
 
     form: ClassVar[str] = "differs/{commit}/{intent}/{run}"
@@ -86,7 +108,7 @@ class DiffersKey(LastingKey, frozen=True, kw_only=True):
     intent: str
 
 
-class SignOffKey(LastingKey, frozen=True, kw_only=True):
+class SignOffKey(WorkKey, frozen=True, kw_only=True):
     """May this change of a proven phase land?"""
 
     form: ClassVar[str] = "sign-off/{intent}/{change}/{run}"
@@ -99,7 +121,7 @@ class SignOffKey(LastingKey, frozen=True, kw_only=True):
         return self.under.removesuffix("/")
 
 
-class WaiverKey(LastingKey, frozen=True, kw_only=True):
+class WaiverKey(WorkKey, frozen=True, kw_only=True):
     """Is a phase accepted without this item?"""
 
     form: ClassVar[str] = "waiver/{intent}/{item}/{run}"
@@ -107,7 +129,7 @@ class WaiverKey(LastingKey, frozen=True, kw_only=True):
     item: int
 
 
-class DriftKey(LastingKey, frozen=True, kw_only=True):
+class DriftKey(WorkKey, frozen=True, kw_only=True):
     """Is this number of the plan corrected to what was measured?"""
 
     form: ClassVar[str] = "drift/{intent}/{item}/{actual}/{run}"

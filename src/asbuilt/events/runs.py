@@ -84,6 +84,16 @@ def with_advice(reason: str, following: str) -> str:
     return f"{reason} Next: {following}" if following else reason
 
 
+def reason_words(reason: str) -> str:
+    """Return the reason of a stop or a pause; the user may have given none."""
+    return reason or "asked for"
+
+
+def end_words(state: str, reason: str) -> str:
+    """Return the reason of a run's end."""
+    return reason_words(reason) if state == "stopped" else reason
+
+
 class RunParked(Event, frozen=True, kw_only=True):
     """A run waits."""
 
@@ -101,9 +111,10 @@ class RunEnded(Event, frozen=True, kw_only=True):
     """A run ended."""
 
     kind: ClassVar[str] = "run.ended"
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
     state: str
     reason: str = ""
+    """Empty also for a stop for which the user gave no reason."""
     next: str = ""
     """Next step for the user."""
     other: str = ""
@@ -119,7 +130,7 @@ class RunEnded(Event, frozen=True, kw_only=True):
     @property
     def words(self) -> str:
         """Return the reason and the next step."""
-        return with_advice(self.reason, self.next)
+        return with_advice(end_words(self.state, self.reason), self.next)
 
 
 class RunTakenOver(Event, frozen=True, kw_only=True):
@@ -136,7 +147,9 @@ class PauseAsked(Event, frozen=True, kw_only=True):
     """A user asked to pause a run."""
 
     kind: ClassVar[str] = "run.pause_asked"
+    version: ClassVar[int] = 2
     reason: str = ""
+    """Empty: the user gave none."""
 
 
 class ResumeAsked(Event, frozen=True, kw_only=True):
@@ -155,7 +168,9 @@ class StopAsked(Event, frozen=True, kw_only=True):
     """A user asked to stop a run."""
 
     kind: ClassVar[str] = "run.stop_asked"
+    version: ClassVar[int] = 2
     reason: str = ""
+    """Empty: the user gave none."""
 
 
 class TroubleMet(Event, frozen=True, kw_only=True):

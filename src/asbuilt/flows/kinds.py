@@ -22,7 +22,7 @@ from asbuilt.flows.plan_run import perform as plan_run
 from asbuilt.flows.report import report
 from asbuilt.flows.run.record import Record
 from asbuilt.flows.tasks import perform as tasks
-from asbuilt.flows.verification import perform as verification
+from asbuilt.flows.verification import verify_run
 from asbuilt.git.fleet import SharedRefs, open_mirror
 from asbuilt.git.locks import heal_left
 from asbuilt.git.repository import Repository, open_repository
@@ -30,9 +30,9 @@ from asbuilt.journal import runs
 from asbuilt.lifecycle.authoring.facts import AuthoringFacts
 from asbuilt.lifecycle.land_run import LandingFacts
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
-from asbuilt.lifecycle.tasks.decide import TaskRunFacts
+from asbuilt.lifecycle.tasks.next_move import TaskRunFacts
 from asbuilt.lifecycle.undo import UndoFacts
-from asbuilt.lifecycle.verification import VerificationFacts
+from asbuilt.lifecycle.verify_run import VerificationFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,7 +91,7 @@ class Performer:
             case LandingFacts() | UndoFacts():
                 delivery.perform(context, self._working, facts, move)
             case VerificationFacts():
-                verification.perform(context, facts, move)
+                verify_run.perform(context, facts, move)
             case AuthoringFacts():
                 authoring.perform(context, self._working, facts, move)
             case TaskRunFacts():

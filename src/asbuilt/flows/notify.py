@@ -20,7 +20,7 @@ from asbuilt.events.options import value_or
 from asbuilt.events.runs import AttentionCalled
 from asbuilt.flows.engine.background import beside
 from asbuilt.flows.run.record import ACTOR
-from asbuilt.journal import approvals, notices, runs
+from asbuilt.journal import approvals, notifications, runs
 from asbuilt.journal.events import append, keyed
 from asbuilt.lifecycle.attention import Message, Notice, Topic, notice, questions_path, topic_of
 from asbuilt.lifecycle.run.retry_times import again_at, moment, written
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from asbuilt.events.event import Event
     from asbuilt.journal.database.store import Session, Store
-    from asbuilt.journal.notices import Waiting
+    from asbuilt.journal.notifications import Waiting
     from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.run.working_hours import Window
     from asbuilt.ports import Attention
@@ -63,30 +63,30 @@ class Notifying:
 
     def _is_any(self) -> bool:
         with self._store.read() as session:
-            return notices.waits(session, self._org, list(self._ways))
+            return notifications.waits(session, self._org, list(self._ways))
 
     def _look_at(self, way: str) -> int:
         tried = 0
         while self._is_due(way):
             with self._store.write() as session:
-                taken = notices.next_due(session, self._org, way)
+                taken = notifications.next_due(session, self._org, way)
                 if not taken:
                     break
                 message = _message(session, taken, self._reach)
-                notices.put_off(
+                notifications.put_off(
                     session, taken, until=again_at(max(wait.tries for wait in taken), session.now)
                 )
             error = None if message is None else self._ways[way].call(message)
             is_over = error is None or max(wait.tries for wait in taken) + 1 >= TRIES
             with self._store.write() as session:
-                notices.answered(session, taken, error=error, is_over=is_over)
-                notices.forget(session, self._org, before=written(moment(session.now) - _KEPT))
+                notifications.answered(session, taken, error=error, is_over=is_over)
+                notifications.forget(session, self._org, before=written(moment(session.now) - _KEPT))
             tried += 1
         return tried
 
     def _is_due(self, way: str) -> bool:
         with self._store.read() as session:
-            return notices.is_due(session, self._org, way)
+            return notifications.is_due(session, self._org, way)
 
 
 def sending(store: Store, reach: Reach, *, org: str) -> AbstractContextManager[Callable[[], bool]]:
@@ -184,7 +184,9 @@ class Calling:
             ways = (*((desktop.way,) if desktop is not None else ()), *later)
             called = AttentionCalled(way=", ".join(ways), about=entry.kind)
             append(session, run.address, called, key=f"{key}/called", actor=ACTOR, run=run.run)
-            notices.queue(session, run, key, later if until is None else ways, due_at=until or session.now)
+            notifications.queue(
+                session, run, key, later if until is None else ways, due_at=until or session.now
+            )
         message = _notice(run, entry.event, self._reach)
         if desktop is not None and until is None and message is not None:
             desktop.call(Message(key, entry.at, (message,)))

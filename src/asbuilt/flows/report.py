@@ -9,7 +9,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from msgspec import UNSET
+from msgspec import UNSET, structs
 
 from asbuilt.errors import GitFailed, NotFound, StoreFailed
 from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
@@ -24,16 +24,19 @@ from asbuilt.events.attempts import (
 from asbuilt.events.phases import PhaseBegun, PhaseRechecked, PicturesTaken, SetupDone
 from asbuilt.events.plans import PlanCompleted
 from asbuilt.events.pulls import PullInvariants, PullMended, PullOpened
+from asbuilt.events.runs import end_words
 from asbuilt.flows.checks.pictures import TESTER, pictures_in
 from asbuilt.flows.landing.sign_offs import signed_off
 from asbuilt.flows.run.approval import kept_waived, promises_of
 from asbuilt.git.repository import open_repository, plan_branch
 from asbuilt.git.workspace import snapshots
-from asbuilt.journal.queries.overview import Entries, events_of, failures_of
+from asbuilt.journal import runs
+from asbuilt.journal.queries.overview import Entries, events_of, facts_from, failures_of
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
-from asbuilt.lifecycle.plan_run.drift import drifted
+from asbuilt.lifecycle.plan_run.number_corrections import drifted
 from asbuilt.lifecycle.run.facts import PASS, AttemptFacts, PhaseFacts
 from asbuilt.lifecycle.run.money import Spent, total
+from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.lifecycle.status.report import (
     Account,
     AttemptAccount,
@@ -44,7 +47,7 @@ from asbuilt.lifecycle.status.report import (
 )
 from asbuilt.lifecycle.status.timeline import spans_of
 from asbuilt.lifecycle.undo import UndoFacts
-from asbuilt.lifecycle.verification import VerificationFacts
+from asbuilt.lifecycle.verify_run import VerificationFacts
 from asbuilt.pages.run_report import Page
 from asbuilt.plan.editing.edit import the_phase
 from asbuilt.plan.reader import read
@@ -60,7 +63,6 @@ if TYPE_CHECKING:
     from asbuilt.events.event import Entry, Event
     from asbuilt.flows.run.record import Record
     from asbuilt.journal.home import Home
-    from asbuilt.lifecycle.run.proving import ProvingFacts
     from asbuilt.plan.model import Plan
     from asbuilt.proof.pictures import Picture
 
@@ -307,7 +309,7 @@ def account_of(
         target=run.options.branch,
         branch=_branch(record),
         state=facts.ended or "proven",
-        reason=facts.reason,
+        reason=end_words(facts.ended or "", facts.reason),
         at=now,
         phases=tuple(gathering.phase(facts.phases[phase]) for phase in reversed(order)),
         landed=tuple(delivery.landed),
@@ -341,6 +343,26 @@ def account_of(
         gaps=completed.gaps if completed else (),
         brief=frozenset(order) - window.phases if window else frozenset(),
     )
+
+
+def with_earlier_phases(record: Record, facts: ProvingFacts, events: Entries, account: Account) -> Account:
+    """Add the phases that earlier runs proved and that have not landed, each with the run that proved it."""
+    if not isinstance(facts, DeliveryFacts) or isinstance(facts, UndoFacts):
+        return account
+    here = {phase.id for phase in account.phases}
+    found, failures = [], dict(account.failures)
+    for work in reversed(facts.pending):
+        if work.phase in here or work.run == facts.run:
+            continue
+        with record.store.read() as session:
+            run = runs.find(session, record.run.org, record.run.repo, work.run)
+        earlier = facts_from(run, events) if run else None
+        if run is None or not isinstance(earlier, ProvingFacts) or work.phase not in earlier.phases:
+            continue
+        gathering = _Gathering(structs.replace(record, run=run), earlier, events, None)
+        found.append(gathering.phase(earlier.phases[work.phase])._replace(run=run.name))
+        failures |= gathering.failures
+    return account._replace(phases=(*account.phases, *found), failures=failures)
 
 
 def report(record: Record, facts: ProvingFacts, home: Home, now: str = "") -> str:

@@ -13,7 +13,7 @@ from msgspec import UNSET, structs
 from asbuilt.errors import GateStopped, NotFound
 from asbuilt.events.approvals import ApprovalPutOff
 from asbuilt.events.plans import PlanNoted
-from asbuilt.events.runs import PauseAsked, ResumeAsked, RunHastened, SettingsChanged, StopAsked
+from asbuilt.events.runs import PauseAsked, ResumeAsked, RunHastened, SettingsChanged, StopAsked, reason_words
 from asbuilt.flows.run import environment
 from asbuilt.flows.run.record import append_event
 from asbuilt.flows.run_end import end
@@ -123,7 +123,12 @@ def stop(store: Store, run: Run, *, reason: str, asker: Asker) -> bool:
         others = runs.open_of(session, run.org, run.repo)
     for other in others:
         if other.options.parent and other.options.parent.run == run.run:
-            stop(store, other, reason=f"{run.name}, which delegated it, was stopped: {reason}", asker=asker)
+            stop(
+                store,
+                other,
+                reason=f"{run.name}, which delegated it, was stopped: {reason_words(reason)}",
+                asker=asker,
+            )
     return asked
 
 

@@ -57,9 +57,9 @@ def end(
     is_over = state == "stopped" or (is_complete and state in ("landed", "done"))
     if is_over and run.options.kind in ("run", "land"):
         issue_claims.release(session, run.address)
-    if run.options.kind == "author":
-        # Questions of other runs may be answered for the next run; those of an authoring end with it.
-        approvals.withdraw(session, run.org, run.repo, run.run, actor=ACTOR)
+    # A waiver, a sign-off or an approval that is given tomorrow holds in the next run.
+    lasts = run.options.kind != "author"
+    approvals.withdraw(session, run.org, run.repo, run.run, actor=ACTOR, keeps_lasting=lasts)
     claims.release(session, run.address, run=run.run, actor=ACTOR)
     breakers.release(session, run.org, run.run)
     if run.options.parent:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple, assert_never
 from zoneinfo import ZoneInfoNotFoundError
 
@@ -161,7 +162,7 @@ class Schedules:
             raise StoreFailed(
                 f"the run that {timer.slug} is scheduled for has no folder: {error.strerror or error}",
                 why="The folder has the environment variables that the run may read.",
-                next_step="Free some disk space. The schedule still fires for the missed time.",
+                next_step=f"`df -h {quote(str(self._home.path))}`; the schedule still fires afterwards.",
             ) from error
         options = structs.replace(timer.options, host=host)
         sent = enter(

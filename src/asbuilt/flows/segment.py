@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+from dataclasses import dataclass
 from itertools import count
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -13,7 +15,7 @@ from asbuilt.flows.engine.fence import Fenced, Signals, Superseded
 from asbuilt.flows.engine.transient import retry_at, transient_error, words_of
 from asbuilt.flows.notify import NO_REACH, Calling, Reach
 from asbuilt.flows.recorded_moves import Plain, comes_next, read_move, recorded, still_waits
-from asbuilt.flows.run.accounts import choose, may_start
+from asbuilt.flows.run.agent_accounts import choose, may_start
 from asbuilt.flows.run.record import ACTOR, append_event
 from asbuilt.flows.run_end import MAX_REASON, Advice, end, refused
 from asbuilt.flows.schedule import clear
@@ -21,7 +23,7 @@ from asbuilt.journal import approvals, runs
 from asbuilt.journal.engine import segments
 from asbuilt.journal.events import append, hold, keyed, whole_history
 from asbuilt.journal.ids import LOCAL, Segment
-from asbuilt.journal.queries.overview import Histories
+from asbuilt.journal.queries.facts_cache import Folds
 from asbuilt.journal.turns import breakers, landing_line
 from asbuilt.lifecycle.kinds import Facts, fold
 from asbuilt.lifecycle.limits import TRANSIENT_LIMIT
@@ -59,6 +61,24 @@ class Performing(Protocol):
         """Remove the workspaces that finished runs of a plan left, each only if nothing is lost."""
 
 
+@dataclass
+class Execution:
+    """One execution of a segment. Its folds are its own, because lanes of one run work in several threads."""
+
+    fenced: Fenced
+    folds: Folds
+    seen: tuple[Run, Facts] | None = None
+    """What the last decision was made from; None if an earlier execution made it."""
+
+    def read(self, session: Session) -> tuple[Run, Facts]:
+        """Return the run and its facts as of now, as seen from the segment's lane."""
+        segment = self.fenced.segment
+        found = _found(session, segment)
+        facts = copy(self.folds.facts(session, found))
+        facts.at = segment.lane
+        return found, facts
+
+
 class Runs:
     """The runs of one worker."""
 
@@ -81,7 +101,6 @@ class Runs:
         self._lease = lease
         self._step = step
         self._blobs = blobs
-        self._histories = Histories(blobs)
         self._performer = performer
         self._calling = Calling(store, reach)
         self._collector = collector
@@ -125,40 +144,42 @@ class Runs:
             raise Superseded(segment.workflow, is_closed=False)
 
     def _go_through(self, fenced: Fenced, n: int) -> None:
+        execution = Execution(fenced, Folds(self._blobs))
         for turn in count(1):
-            seen: list[tuple[Run, Facts]] = []
-            move = read_move(self._step(f"decide {turn}", self._decide, fenced, seen))
+            execution.seen = None
+            move = read_move(self._step(f"decide {turn}", self._decide, execution))
             name, step = f"{type(move).__name__} {turn}", f"{n}/{turn}"
-            is_done = self._step(name, self._as_decided, step, fenced, move, seen)
+            is_done = self._step(name, self._as_decided, step, execution, move)
             if is_done and isinstance(move, moves.Wait | moves.End | moves.Join):
                 return
 
-    def _decide(self, fenced: Fenced, seen: list[tuple[Run, Facts]]) -> Plain:
+    def _decide(self, execution: Execution) -> Plain:
         while True:
-            with fenced.read() as session:
-                found, facts = self._facts(session, fenced.segment)
+            with execution.fenced.read() as session:
+                found, facts = execution.read(session)
                 move = self._choose(session, found, facts)
-            if may_start(fenced, facts, move):
-                seen.append((found, facts))
+            if may_start(execution.fenced, facts, move):
+                execution.seen = found, facts
                 return recorded(move)
 
-    def _as_decided(self, turn: str, fenced: Fenced, move: moves.Move, seen: list[tuple[Run, Facts]]) -> bool:
+    def _as_decided(self, turn: str, execution: Execution, move: moves.Move) -> bool:
         """Perform a decision; return False, to decide again, if an earlier execution made it and it is old.
 
         Since then a worker may have died with its work done, a user may have answered, or the journal may
         have been restored from a backup while the engine remembers a later decision.
         """
-        if not seen:
+        fenced = execution.fenced
+        if execution.seen is None:
             with fenced.read() as session:
-                found, facts = self._facts(session, fenced.segment)
+                found, facts = execution.read(session)
                 chosen = self._choose(session, found, facts)
             if not comes_next(move, chosen) or not may_start(fenced, facts, move):
                 return False
-            seen.append((found, facts))
-        found, facts = seen[-1]
+        else:
+            found, facts = execution.seen
         match move:
             case moves.Wait():
-                self._wait(move, fenced, found, facts)
+                self._wait(move, execution, found, facts)
             case moves.End():
                 self._end(move, fenced, found, facts)
             case moves.Ask():
@@ -170,13 +191,6 @@ class Runs:
             case _:
                 self._perform(move, turn, fenced, found, facts)
         return True
-
-    def _facts(self, session: Session, segment: Segment) -> tuple[Run, Facts]:
-        """Return a run and its facts, as seen from the segment's lane."""
-        found = _found(session, segment)
-        facts = self._histories.facts_of(session, found)
-        facts.at = segment.lane
-        return found, facts
 
     def _choose(self, session: Session, found: Run, facts: Facts) -> moves.Move:
         return choose(session, self._performer.home.runs / found.run, found, facts)
@@ -288,9 +302,10 @@ class Runs:
                 )
                 _joined(session, found, joined, fenced.segment.n)
 
-    def _wait(self, wait: moves.Wait, fenced: Fenced, found: Run, facts: Facts) -> None:
+    def _wait(self, wait: moves.Wait, execution: Execution, found: Run, facts: Facts) -> None:
         """Plan the next segment in place of this one; if this one is closed, that has happened already."""
-        segment, why, until = fenced.segment, wait.why, wait.until
+        fenced, segment = execution.fenced, execution.fenced.segment
+        why, until = wait.why, wait.until
         parked = RunParked(reason=wait.reason, why=why, until=until, phase=segment.lane or None)
         key = f"{segment.run}/parked/{segment.n}"
         with fenced.closing() as (session, is_open):
@@ -308,7 +323,7 @@ class Runs:
                 if not (_lanes_of(facts) and facts.chain.wait == parked):
                     append_event(session, found, parked, f"parked/{segment.n}")
                 # An answer or a stop since the decision would otherwise wait forever.
-                _, now = self._facts(session, segment)
+                _, now = execution.read(session)
                 if not still_waits(self._choose(session, found, now), wait):
                     runs.wake(session, found.org, found.repo, found.run, lane=segment.lane)
         if is_news:

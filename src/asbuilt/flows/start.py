@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import UNSET
 
 from asbuilt.errors import GateStopped
+from asbuilt.events.landings import LandingDone
 from asbuilt.events.questions import LastingKey, SandboxKey
 from asbuilt.events.runs import RunStarted
 from asbuilt.flows.run.plan_file import Document
-from asbuilt.flows.run.preflight import Ground, check_plan_branch, check_repository
-from asbuilt.flows.run.record import ACTOR, Record
+from asbuilt.flows.run.record import ACTOR, Record, append_event
+from asbuilt.flows.run.repository_checks import Ground, check_plan_branch, check_repository
 from asbuilt.git import commits
 from asbuilt.git.repository import plan_branch, tip
 from asbuilt.git.workspace import workspaces
@@ -23,16 +24,18 @@ from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.queries.overview import events_of, facts_of
 from asbuilt.lifecycle.delivery.facts import Landed
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
-from asbuilt.lifecycle.status.standing import done_now, fold_plan
+from asbuilt.lifecycle.status.plan_state import done_now, fold_plan
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from asbuilt.flows.context import Context
     from asbuilt.git.commits import Person
     from asbuilt.git.repository import Repository
+    from asbuilt.journal.database.store import Session
     from asbuilt.lifecycle.run.facts import PhaseFacts
 
 _BEGAN_ON: Final = "began-on"
@@ -75,6 +78,7 @@ def start(context: Context, *, pushed: str | None = None) -> None:
     carried = _carried(record, repository, base)
     if carried:
         outline |= {"carried": carried[0], "beside": carried[1:]}
+    by_hand = _landed_by_hand(record, ground) if run.options.kind == "land" else None
     record.append(
         RunStarted(
             base=base,
@@ -89,7 +93,24 @@ def start(context: Context, *, pushed: str | None = None) -> None:
             author=(author.name, author.email, authored_at),
         ),
         "started",
+        also=by_hand,
     )
+
+
+def _landed_by_hand(record: Record, ground: Ground) -> Callable[[Session], None] | None:
+    """Return what records proven work that the user has merged into the target; None without such work."""
+    if not ground.there:
+        return None
+    details = record.blobs.put_json({"commits": ground.there, "marks": False})
+    branch = record.run.options.branch
+    done = LandingDone(new=ground.target, branch=branch, details=details, moved=False, by_hand=True)
+
+    def also(session: Session) -> None:
+        append_event(session, record.run, done, "landed-by-hand")
+        phases = [landed.phase for landed in ground.there]
+        approvals.withdraw_about(session, record.run.address, phases, actor=ACTOR)
+
+    return also
 
 
 def _author(record: Record, repository: Repository) -> Person:
@@ -204,8 +225,8 @@ def _undo(record: Record, ground: Ground, of: str | None) -> dict[str, Any]:
         name = f"{record.run.options.slug}.{found.number if found else '?'}"
         raise GateStopped(
             f"run {name} has proven phase {newer.phase} since, which is not landed",
-            why="It builds on the work that would be reverted.",
-            next_step=f"Land it (asbuilt land {record.run.options.slug}), or undo {name} first.",
+            why=f"It builds on the work that would be reverted. Land it, or undo {name} first.",
+            next_step=f"`asbuilt land {record.run.options.slug}`",
         )
     there = [landed for landed in ground.there if landed.run == of]
     return {"undoes": [*ground.standing.landed_by(of or ""), *there], "drops": ground.unlanded}

@@ -206,7 +206,7 @@ def git_missing() -> NotFound:
     return NotFound(
         "there is no git on PATH",
         why="asbuilt makes workspaces with git, and lands work as commits.",
-        next_step="Install git 2.38 or newer; `asbuilt doctor` looks for it.",
+        next_step="Install git 2.38 or newer, then: `asbuilt doctor`",
     )
 
 
@@ -227,7 +227,7 @@ def check_ref_name(name: str) -> str:
         raise UsageWrong(
             f"{name!r} is not a name that git takes for a ref",
             why="asbuilt checks each name first, so that git takes none as an option or as another ref.",
-            next_step="Use letters, digits, `-`, `_`, `.` and `/`.",
+            next_step="`git check-ref-format --branch NAME` checks another name.",
         )
     return name
 
@@ -245,7 +245,7 @@ def check_oid(text: str) -> str:
         raise UsageWrong(
             f"{text!r} is not a commit's full name",
             why="Short or symbolic names can mean another commit by the time they are used.",
-            next_step="Give the full hash.",
+            next_step="`git log --format=%H` lists full hashes.",
         )
     return text
 
@@ -269,9 +269,9 @@ def _failed(argv: tuple[str | bytes, ...], result: CommandResult) -> GitFailed:
     return GitFailed(
         f"git {_verb(argv)} failed (exit {result.code})",
         why=f"{ENDED} {-result.code}" if result.code < 0 else message,
-        next_step="Wait for the git that holds the lock, or remove it if none runs; then try again."
+        next_step="`pgrep -l git` shows whether a git runs; if none does, remove the lock."
         if _LOCKED.search(result.err)
-        else "Fix what git reports, then try again; nothing was lost.",
+        else "`git status` shows whether git works there; nothing was lost.",
     )
 
 
@@ -279,5 +279,5 @@ def _cut_short(argv: tuple[str | bytes, ...], why: str) -> GitFailed:
     return GitFailed(
         f"git {_verb(argv)} was ended by us",
         why=why,
-        next_step="Check whether the disk or a program that git starts hangs, then try again.",
+        next_step="`df -h .` shows the disk; a program that git starts may hang, too.",
     )

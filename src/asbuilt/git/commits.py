@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from typing import Final
@@ -11,11 +12,12 @@ from typing import Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from asbuilt.errors import GitFailed, NotLanded, UsageWrong
+from asbuilt.errors import NotLanded, UsageWrong
 from asbuilt.git.command import check_branch, check_oid
 from asbuilt.git.locks import set_ref
 from asbuilt.git.objects import read_object
 from asbuilt.git.repository import Repository, checkouts_of, tip
+from asbuilt.git.user_name import unknown_user
 
 RUN: Final = "Asbuilt-Run"
 PHASE: Final = "Asbuilt-Phase"
@@ -83,12 +85,7 @@ def author_of(repository: Repository) -> Person:
     git = replace(repository.git, git_dir=repository.git_dir, as_user=True)
     result = git.run("var", "GIT_AUTHOR_IDENT", allowed=(0, 128))
     if result.code:
-        raise GitFailed(
-            "git does not know who you are",
-            why="Outcome commits carry your name; git var GIT_AUTHOR_IDENT gives none.",
-            next_step='`git config --global user.name "Your Name" &&`'
-            " `git config --global user.email you@example.com`",
-        )
+        raise unknown_user()
     return _person(os.fsencode(result.line))
 
 
@@ -111,7 +108,7 @@ def message_for(subject: str, body: str = "", **trailers: str | Sequence[str]) -
             raise UsageWrong(
                 f"{value!r} cannot be used in a commit's trailer",
                 why="A trailer is one line; asbuilt finds landed phases by it.",
-                next_step="Give the run or phase a name of one line.",
+                next_step="`asbuilt plan check` names phases that cannot be read.",
             )
         lines.append(f"{key.replace('_', '-')}: {value}")
     first = " ".join(subject.replace("\0", "").split()) or "(no subject)"
@@ -180,7 +177,7 @@ def advance(repository: Repository, branch: str, *, new: str, old: str | None) -
         raise NotLanded(
             f"{branch} is checked out in {held[0].path}",
             why="asbuilt advances this branch phase by phase, which would pull it from under that checkout.",
-            next_step=f"Switch {held[0].path} to another branch (git switch --detach), then resume.",
+            next_step=f"`git -C {shlex.quote(str(held[0].path))} switch --detach`",
         )
     old = None if found is None else old
     if not set_ref(repository, ref, new=check_oid(new), old=old, why="asbuilt: phase proven"):
@@ -190,7 +187,7 @@ def advance(repository: Repository, branch: str, *, new: str, old: str | None) -
         raise NotLanded(
             f"{branch} was moved by another process",
             why=f"It was expected at {(old or 'nothing')[:12]} and is at {(found or 'nothing')[:12]}.",
-            next_step=f"Look with git log {branch}, then resume.",
+            next_step=f"`git log {branch}`",
         )
 
 

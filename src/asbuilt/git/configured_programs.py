@@ -128,7 +128,7 @@ def _in_every_file(common: Path, files: list[Path]) -> list[Setting]:
             raise GitFailed(
                 f"{common / 'config'} includes more than {_FILES} files",
                 why="asbuilt reads each one, since any could name a program that git starts.",
-                next_step="Take the includes out of it, then try again.",
+                next_step=f"`${{EDITOR:-vi}} {shlex.quote(str(common / 'config'))}`, to remove includes.",
             )
         result = Git(git_dir=common).run("config", "-z", "--file", str(file), "--no-includes", "--list")
         for field in result.fields:

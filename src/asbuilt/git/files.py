@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -141,11 +142,11 @@ def listed(root: Path, folder: bytes, *, but: bytes = b"") -> list[tuple[bytes, 
                 if dir_entry.name.lower() != but
             ]
     except OSError as error:
-        named = os.fsdecode(folder) or "the workspace"
+        named, place = os.fsdecode(folder) or "the workspace", root / os.fsdecode(folder)
         raise GitFailed(
             f"{named} cannot be read: {(error.strerror or 'unknown').lower()}",
             why="A snapshot keeps every file, so one that cannot be read stops it; nothing was written.",
-            next_step="Fix the permissions in the workspace, then resume.",
+            next_step=f"`chmod -R u+rX {quote(str(place))} &&` `asbuilt run`",
         ) from error
 
 

@@ -48,6 +48,6 @@ def ensure_identity(repository: Repository, *, is_copy: bool = False) -> Identit
         raise GitFailed(
             "the repository's identity could not be read back",
             why="git config accepted asbuilt.repository and does not return it.",
-            next_step="Check the repository's config file, then try again.",
+            next_step="`git config --show-origin --get-all asbuilt.repository` names its file.",
         )
     return known

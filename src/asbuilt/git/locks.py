@@ -12,6 +12,7 @@ import os
 import time
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
+from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -51,7 +52,7 @@ def need_writable(repository: Repository) -> None:
             raise GateStopped(
                 f"{folder} is read-only for you",
                 why="asbuilt keeps workspaces, attempts and what it lands in the repository's git folder.",
-                next_step="Make that folder writable (ls -ld shows its owner), or work in a clone of it.",
+                next_step=f"`ls -ld {quote(str(folder))}` names its owner; or work in a clone of it.",
             )
 
 
@@ -68,7 +69,8 @@ def recorded(repository: Repository, *locks: str) -> Iterator[None]:
             raise RepositoryBusy(
                 f"another git holds {taken[0]}",
                 why=f"It was there for {_PATIENCE_S:g} seconds, and asbuilt did not make it.",
-                next_step=f"Wait for that git to end, or remove {repository.common / taken[0]} if none runs.",
+                next_step="`pgrep -l git` shows whether it runs;"
+                f" or, if none does: `rm {quote(str(repository.common / taken[0]))}`",
             )
         time.sleep(0.02)
     record = repository.common / _RECORD
@@ -164,7 +166,7 @@ def _wait_for(descriptor: int, folder: Path, patience_s: float) -> None:
                 raise RepositoryBusy(
                     f"another asbuilt is at work in {folder}",
                     why=f"It, or a git that it started, has not ended within {patience_s:g} seconds.",
-                    next_step="Wait for it, or end the git that hangs; then try again.",
+                    next_step=f"`fuser -v {quote(str(folder))}` names it; wait for its end, then try again.",
                 ) from error
             time.sleep(0.005)
         else:

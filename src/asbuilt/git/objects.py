@@ -12,6 +12,7 @@ import os
 import select
 import tempfile
 from collections import OrderedDict
+from shlex import quote
 from threading import Lock
 from typing import IO, TYPE_CHECKING, Final, NamedTuple
 
@@ -64,7 +65,7 @@ def read_object(git: Git, name: str, kind: str) -> bytes:
         raise GitFailed(
             f"there is no {kind} {name[:12]}",
             why=f"The repository at {git.git_dir} {what}.",
-            next_step="Fetch what is missing, or run git fsck there, then try again.",
+            next_step=f"`git -C {quote(str(git.git_dir))} fsck`, or fetch what is missing.",
         )
     return found.data
 
@@ -274,7 +275,7 @@ class _Reader:
         return GitFailed(
             "git cat-file failed",
             why=f"git said: {message or 'nothing'}",
-            next_step="Fix what git reports, then try again; nothing was lost.",
+            next_step="`git fsck` checks the repository; nothing was lost.",
         )
 
 

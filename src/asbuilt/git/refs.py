@@ -91,7 +91,7 @@ def restore(repository: Repository, commit: str, branch: str) -> str:
         raise NameTaken(
             f"a branch {branch} exists already",
             why="Moving an existing branch could lose its commits.",
-            next_step="Choose another name; `git branch --list` shows the existing ones.",
+            next_step="`git branch --list` shows the names that are taken.",
         )
     return ref
 

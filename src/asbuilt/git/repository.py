@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import time
 from collections.abc import Iterable
 from contextlib import suppress
@@ -15,7 +16,9 @@ from msgspec.structs import replace
 from asbuilt.errors import GateStopped, GitFailed, NotFound
 from asbuilt.git.command import Git, check_ref_name
 from asbuilt.git.configured_programs import NO_PROGRAMS, Programs, programs_of
+from asbuilt.git.first_use import first_commit, is_foreign
 from asbuilt.git.ref_files import LeftToGit, read_head, read_ref
+from asbuilt.git.user_name import committing, is_named
 
 PathState = Literal["clean", "dirty", "untracked", "ignored", "missing"]
 
@@ -101,11 +104,18 @@ def open_repository(start: Path, *, agreed: Iterable[str] = ()) -> Repository:
             return _opened(folder, _linked(marker), agreed)
     if (here / "HEAD").is_file() and (here / "objects").is_dir() and (here / "refs").is_dir():
         return _opened(here, here, agreed)
+    make = first_commit(here, is_repository=False)
     raise NotFound(
         f"{start} is not in a git repository",
         why="Plans are run in workspaces that git makes, and land as commits.",
-        next_step="Go into your repository, or make one with git init and a first commit.",
+        next_step=_making(make, here) if make else "`cd your-repo` goes to one.",
     )
+
+
+def _making(command: str, folder: Path) -> str:
+    # The first commit needs a name, which is the next step then.
+    makes = command if is_named(folder) else "git init"
+    return f"`{makes}` makes one of this folder."
 
 
 def resolve(repository: Repository, name: str) -> str | None:
@@ -152,7 +162,7 @@ def base_on(repository: Repository, branch: str) -> str:
         raise GateStopped(
             f"there is no commit on {branch}",
             why="Agents work in a checkout of what is committed.",
-            next_step="`git commit --allow-empty -m start`",
+            next_step=committing(first_commit(repository.root), repository.common),
         )
     return found
 
@@ -240,7 +250,7 @@ def path_state(checkout: Checkout, path: str) -> PathState:
 def _opened(root: Path, git_dir: Path, agreed: Iterable[str]) -> Repository:
     shared = _content(git_dir / "commondir")
     common = (git_dir / shared).resolve() if shared else git_dir
-    _refuse_foreign(root, common)
+    refuse_foreign(root, common)
     settings = _settings(common)
     values = {(scope, key): value for scope, key, value in settings}
     last = {key: value for _, key, value in settings}
@@ -298,14 +308,13 @@ def _stamps(common: Path) -> list[object]:
     return found
 
 
-def _refuse_foreign(root: Path, common: Path) -> None:
+def refuse_foreign(root: Path, common: Path) -> None:
     """Raise `GitFailed` for a repository that another user owns, unless `safe.directory` names it.
 
     Git checks the owner only when it discovers a repository. asbuilt always passes `GIT_DIR`, so it checks
     here.
     """
-    ours = {os.geteuid(), int(os.environ.get("SUDO_UID") or os.geteuid()) if os.geteuid() == 0 else -1}
-    if root.stat().st_uid in ours and common.stat().st_uid in ours:
+    if not is_foreign(root, common):
         return
     result = Git(git_dir=common, as_user=True).run(
         "config", "--global", "--type=path", "-z", "--get-all", "safe.directory", allowed=(0, 1)
@@ -315,8 +324,9 @@ def _refuse_foreign(root: Path, common: Path) -> None:
             return
     raise GitFailed(
         f"{root} belongs to another user",
-        why="Its settings could start programs in your name, so git and asbuilt refuse it.",
-        next_step=f"If you trust it: git config --global --add safe.directory {root}",
+        why="Its settings could start programs in your name, so git and asbuilt refuse it. "
+        "The command tells git that you trust it.",
+        next_step=f"`git config --global --add safe.directory {shlex.quote(str(root))}`",
     )
 
 
@@ -342,7 +352,7 @@ def _linked(marker: Path) -> Path:
         raise GitFailed(
             f"{marker} does not lead to a git folder",
             why="It is a file, and its first line is not `gitdir: <folder>`.",
-            next_step="Run git worktree repair in the main checkout.",
+            next_step=f"In the main checkout: `git worktree repair {shlex.quote(str(marker.parent))}`",
         )
     return (marker.parent / target.removeprefix("gitdir:").strip()).resolve()
 

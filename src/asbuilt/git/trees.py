@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from asbuilt.git.command import MEGABYTE, check_oid
 from asbuilt.git.files import LINK_TO_REPOSITORY, entries
 from asbuilt.git.objects import compare, find, measure, read_all, read_object
+from asbuilt.proof.suites.model import Change
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -22,21 +23,9 @@ _FOLLOWED: Final = 100
 _LINK: Final = b"120000"
 
 
-class Versions(NamedTuple):
-    """One file in two trees; None where it does not exist."""
-
-    path: str
-    before: bytes | None
-    after: bytes | None
-    target: str | None = None
-    """Target of a symbolic link in the second tree, as written."""
-    submodule: str | None = None
-    """Commit of a submodule in the second tree."""
-
-
 def differing(
     repository: Repository, before: str, after: str, *, cap: int, among: Collection[str] | None = None
-) -> list[Versions]:
+) -> list[Change]:
     """Read every file that differs between two trees; a link is read as the file it points to in its tree.
 
     With `among`, only these paths are read. A file over `cap` bytes is returned as `contents` returns it.
@@ -63,7 +52,7 @@ def differing(
     read = dict(contents(repository, sorted(wanted), cap))
     targets = {path: os.fsdecode(read.get(file, b"")) for path, file in links.items()}
     return [
-        Versions(path, read.get(old), read.get(new), targets.get(path), submodules.get(path))
+        Change(path, read.get(old), read.get(new), targets.get(path), submodules.get(path))
         for path, (old, new) in sides.items()
     ]
 

@@ -11,13 +11,22 @@ from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
 from asbuilt.errors import AsbuiltError
 from asbuilt.lifecycle.authoring.turns import Over, Persons, Theirs, Turn, Yours
-from asbuilt.session.arbiter import Wish
-from asbuilt.session.authoring import MOST, NEXT, WORK, Bound, BoundUnreadable, bind, bound_in, put_aside
+from asbuilt.session.authoring_binding import (
+    MOST,
+    NEXT,
+    WORK,
+    Bound,
+    BoundUnreadable,
+    bind,
+    bound_in,
+    put_aside,
+)
 from asbuilt.session.conversation import end_hold
+from asbuilt.session.turn_end import Wish
 
 if TYPE_CHECKING:
     from asbuilt.flows.authoring.conversation import Conversing
-    from asbuilt.hook.calls import Call
+    from asbuilt.hook.conversation_event import Call
 
 WITHIN_S: Final = 50
 """Time limit of a judgement, which reads the journal and the plan. Claude Code waits a little longer."""

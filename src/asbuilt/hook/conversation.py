@@ -9,14 +9,14 @@ import os
 import time
 
 from asbuilt.hook.plan_mode_state import held
-from asbuilt.policy.notation import read, write
+from asbuilt.policy.light_json import read, write
 from asbuilt.session.conversation import GIVEN, given, key_of, state_home
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from asbuilt.hook.calls import Answer
+    from asbuilt.hook.conversation_event import Answer
 
 STATUS_LINE = "StatusLine"
 """Not a hook event: the name under which Claude Code's status line calls this entry point."""
@@ -47,13 +47,13 @@ def answer(event: str, data: bytes, environ: Mapping[str, str], now: float) -> s
     if not key_of(environ):
         return ""
     if event == STATUS_LINE:
-        from asbuilt.hook.answers import status_line  # noqa: PLC0415  the door's dispatch
+        from asbuilt.hook.dispatch import status_line  # noqa: PLC0415  the door's dispatch
 
         return status_line(payload, environ, now)
     before_and_after = held(event, payload, environ, now)
     if event not in _ANSWERED:
         return ""
-    from asbuilt.hook.answers import answered  # noqa: PLC0415  the same: most events need none of it
+    from asbuilt.hook.dispatch import answered  # noqa: PLC0415  the same: most events need none of it
 
     reply = answered(event, payload, environ, now, before_and_after)
     return _written(event, reply) if reply else ""

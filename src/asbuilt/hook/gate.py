@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from asbuilt.policy.notation import read, write
+from asbuilt.policy.light_json import read, write
 from asbuilt.policy.plan_mode.state import COMMAND, ENTER, PLAN, HoldUnreadable, event_in
 from asbuilt.session.conversation import GIVEN, folder_of, given, hold_in, key_of
 
@@ -73,7 +73,7 @@ def _answer(environ: Mapping[str, str], data: bytes) -> str:
             return _denied(f"{COMMAND} is the user's to type, not a schedule's.")
         return ""
     # Most calls are made with plan mode off, so this import is deferred.
-    from asbuilt.hook.decide_call import UNREADABLE, Call, decided, kept  # noqa: PLC0415  the door's dispatch
+    from asbuilt.hook.plan_mode_gate import UNREADABLE, Call, decided, kept  # noqa: PLC0415  the door's dispatch
 
     if not isinstance(tool, str) or not isinstance(given, dict) or not isinstance(cwd, str):
         return _denied(UNREADABLE)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 
 from asbuilt.hook.gate import payload_in
-from asbuilt.policy.notation import write
+from asbuilt.policy.light_json import write
 from asbuilt.session.conversation import folder_of, given, hold_in, key_of
 from asbuilt.session.readonly_script import is_wrapped
 

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asbuilt.hook.calls import Answer, Call, restore
+from asbuilt.hook.conversation_event import Answer, Call, restore
 from asbuilt.policy.plan_mode.state import EXIT
 from asbuilt.session import loop as loops
 from asbuilt.session import messages
-from asbuilt.session.authoring import move
+from asbuilt.session.authoring_binding import move
 from asbuilt.session.context.foreign_loop import continue_foreign_loop
 from asbuilt.session.context.reload_messages import compacted, elsewhere, left_behind, noted, notes_kept
 from asbuilt.session.conversation_lock import Locked
-from asbuilt.session.records import records
-from asbuilt.session.state import USABLE_S, State, keep_loop, loop_in, state_in
+from asbuilt.session.conversation_state import USABLE_S, State, keep_loop, loop_in, state_in
+from asbuilt.session.conversations import records
 
 if TYPE_CHECKING:
     from asbuilt.hook.plan_mode_state import Held
-    from asbuilt.session.facts import PlanFacts
+    from asbuilt.session.plan_facts import PlanFacts
 
 
 def started(call: Call, held: Held) -> Answer | None:

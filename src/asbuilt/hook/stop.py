@@ -5,22 +5,22 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.hook.calls import Answer, Call, context_use, loop_after_turn, store_state
+from asbuilt.hook.conversation_event import Answer, Call, context_use, loop_after_turn, store_state
 from asbuilt.policy.plan_mode.state import PLAN
 from asbuilt.session import messages
-from asbuilt.session.arbiter import CONTEXT, StopFacts, Wish, decide
-from asbuilt.session.authoring import is_bound
+from asbuilt.session.authoring_binding import is_bound
 from asbuilt.session.context import reload_messages
 from asbuilt.session.context.foreign_loop import ForeignLoop, end_foreign_loop, foreign_loop_in
 from asbuilt.session.context.transcript import Reply, changed_at, last_reply
 from asbuilt.session.conversation import hold_in, keep_hold
 from asbuilt.session.conversation_lock import Locked
-from asbuilt.session.state import State, keep_loop, keep_state, loop_in, state_in
+from asbuilt.session.conversation_state import State, keep_loop, keep_state, loop_in, state_in
+from asbuilt.session.turn_end import CONTEXT, StopFacts, Wish, decide
 
 if TYPE_CHECKING:
     from asbuilt.hook.plan_mode_state import Held
     from asbuilt.session.context.meter import Limits, Use
-    from asbuilt.session.facts import PlanFacts
+    from asbuilt.session.plan_facts import PlanFacts
 
 _PATIENCE_S: Final = 0.5
 _LOOK_S: Final = 0.02
@@ -57,8 +57,8 @@ def stopping(call: Call, held: Held) -> Answer | None:
         # The other plugin has ended its loop.
         own = None
         keep_loop(call.folder, None)
-    unasked = _unasked(call, held, state)
-    if use.percent < limits.warning and own is None and not over and not unasked:
+    demand = _left_in_plan_mode(call, held, state)
+    if use.percent < limits.warning and own is None and not over and not demand:
         store_state(call, state)
         return None
     plan = call.plan(state.plan)
@@ -77,7 +77,7 @@ def stopping(call: Call, held: Held) -> Answer | None:
                 if over and plan
                 else ()
             ),
-            *([Wish("", unasked)] if unasked else ()),
+            *([Wish("", demand)] if demand else ()),
         ),
     )
     answer = _blocked(call, state, plan, facts)
@@ -119,7 +119,7 @@ def _deferred(call: Call, state: State, foreign: ForeignLoop, why: str) -> Answe
     return Answer(message=messages.round_over(loop))
 
 
-def _unasked(call: Call, held: Held, state: State) -> str:
+def _left_in_plan_mode(call: Call, held: Held, state: State) -> str:
     """Return why a turn in plan mode may not end yet; empty if it asks, waits, or no user is present."""
     hold = held.after
     if hold is None or hold.asked or is_bound(call.folder) or call.environ.get(_ATTENDED) == "0":
@@ -130,7 +130,9 @@ def _unasked(call: Call, held: Held, state: State) -> str:
     if any(mark in last.rpartition("\n\n")[2] for mark in _QUESTION_MARKS):
         return ""
     own = [plan for plan in hold.plans if plan.endswith(".md")]
-    return messages.unasked(own[-1] if own else state.plan, is_own=hold.by != "mode" and call.mode != PLAN)
+    return messages.left_in_plan_mode(
+        own[-1] if own else state.plan, is_own=hold.by != "mode" and call.mode != PLAN
+    )
 
 
 def _blocked(call: Call, state: State, plan: PlanFacts | None, facts: StopFacts) -> Answer | None:

@@ -5,19 +5,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from asbuilt.errors import AsbuiltError
-from asbuilt.hook.calls import Answer, Call, context_use, loop_after_turn, restore, store_state
+from asbuilt.hook.conversation_event import Answer, Call, context_use, loop_after_turn, restore, store_state
 from asbuilt.policy.plan_mode.state import PLAN, Hold, is_typed
 from asbuilt.session import messages
 from asbuilt.session.context import reload_messages
 from asbuilt.session.context import reload_request as reloads
 from asbuilt.session.context.transcript import last_reply
 from asbuilt.session.context.triggers import Trigger, is_own_request, trigger_in
-from asbuilt.session.records import left_in
+from asbuilt.session.conversations import left_in
 
 if TYPE_CHECKING:
     from asbuilt.hook.plan_mode_state import Held
-    from asbuilt.session.facts import PlanFacts
-    from asbuilt.session.state import State
+    from asbuilt.session.conversation_state import State
+    from asbuilt.session.plan_facts import PlanFacts
 
 
 def prompted(call: Call, held: Held) -> Answer | None:
@@ -53,7 +53,7 @@ def _planning(call: Call, held: Held, state: State, *, typed: bool) -> Answer | 
 
 def _reminded(call: Call, hold: Hold | None, state: State, *, typed: bool) -> Answer | None:
     """Remind the agent that plan mode is on, or report that it is off, unless Claude Code does so."""
-    from asbuilt.session.reminding import reminded  # noqa: PLC0415 - few conversations need it
+    from asbuilt.session.plan_mode_reminder import reminded  # noqa: PLC0415 - few conversations need it
 
     state, reminder = reminded(state, hold, mode=call.mode, is_typed=typed)
     call.keep(state)

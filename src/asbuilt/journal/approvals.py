@@ -5,19 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
-from asbuilt.events.questions import QuestionKind, StoppedKey, key_in
-from asbuilt.journal.database.table import OF_REPO, OF_RUN, Table
+from asbuilt.events.questions import QuestionKind, StoppedKey, is_about_work, is_lasting, is_repeated, key_in
+from asbuilt.journal.database.table import OF_PLAN, OF_REPO, OF_RUN, Table
 from asbuilt.journal.events import append, hold, shortened
 from asbuilt.journal.ids import Address
 from asbuilt.journal.turns import breakers
 from asbuilt.lifecycle.approval import WITHDRAWN
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from asbuilt.journal.database.store import Session
 
 Answer = Literal["yes", "no"]
 Reply = Literal["yes", "no", "revised", "withdrawn"]
-"""An answer; or the question became void by a newer text (revised) or by the end of its run (withdrawn)."""
+"""An answer; or the question is void: its text was revised; or its run, or the work it is about, is over."""
 
 
 class Approval(NamedTuple):
@@ -63,7 +65,10 @@ class Wish(NamedTuple):
 
 
 def ask(session: Session, address: Address, *, key: str, wish: Wish, actor: str) -> Approval:
-    """Add a question to the inbox; the same key returns the same question."""
+    """Add a question to the inbox; the same key returns the same question.
+
+    An earlier run's open question of the same meaning is withdrawn: its answer would not wake this run.
+    """
     hold(session, address)
     number = _QUESTIONS.insert_numbered(
         session, key=key, **address._asdict(), **wish._asdict(), asked_by=actor, asked_at=session.now
@@ -72,6 +77,9 @@ def ask(session: Session, address: Address, *, key: str, wish: Wish, actor: str)
         text = shortened(wish.question, 700)
         event = ApprovalAsked(number=number, key=key, about=wish.kind, phase=wish.phase, question=text)
         append(session, address, event, key=f"{key}/asked", actor=actor, run=wish.run)
+        for earlier in waiting_about(session, address):
+            if is_repeated(earlier.key, key):
+                answer(session, address.org, address.repo, earlier.number, reply=WITHDRAWN, actor=actor)
     where = f"{OF_REPO} AND key = :key"
     asked = _QUESTIONS.first(session, where, org=address.org, repo=address.repo, key=key)
     if asked is None:
@@ -102,10 +110,23 @@ def answer(  # noqa: PLR0913 - an answer has these parts
     return bool(changed), named(session, org, repo, number)
 
 
-def withdraw(session: Session, org: str, repo: str, run: str, *, actor: str) -> None:
-    """Withdraw a run's unanswered questions from the inbox."""
+def withdraw(
+    session: Session, org: str, repo: str, run: str, *, actor: str, keeps_lasting: bool = False
+) -> None:
+    """Withdraw a run's unanswered questions from the inbox; optionally not those whose answer lasts."""
     for approval in waiting_of(session, org, repo, run):
-        answer(session, org, repo, approval.number, reply=WITHDRAWN, actor=actor)
+        if not (keeps_lasting and is_lasting(approval.key, run)):
+            answer(session, org, repo, approval.number, reply=WITHDRAWN, actor=actor)
+
+
+def withdraw_about(session: Session, address: Address, phases: Collection[str], *, actor: str) -> None:
+    """Withdraw a plan's open questions about the work on some phases, whichever run asked them.
+
+    Call it in the transaction of the event that ends the work: proven again, landed, or undone.
+    """
+    for approval in waiting_about(session, address):
+        if approval.phase in phases and is_about_work(approval.key):
+            answer(session, address.org, address.repo, approval.number, reply=WITHDRAWN, actor=actor)
 
 
 def last_answered(session: Session, org: str, repo: str, *, under: str) -> Approval | None:
@@ -126,6 +147,12 @@ def waiting(session: Session, org: str, repo: str, *, limit: int = 200) -> list[
     """List the unanswered questions, oldest first."""
     where = f"{OF_REPO} AND answer IS NULL ORDER BY number LIMIT :limit"
     return _QUESTIONS.every(session, where, org=org, repo=repo, limit=limit)
+
+
+def waiting_about(session: Session, address: Address) -> list[Approval]:
+    """List the unanswered questions of all runs of a plan, oldest first."""
+    where = f"{OF_PLAN} AND answer IS NULL ORDER BY number"
+    return _QUESTIONS.every(session, where, **address._asdict())
 
 
 def waiting_of(session: Session, org: str, repo: str, run: str) -> list[Approval]:

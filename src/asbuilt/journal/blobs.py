@@ -51,7 +51,7 @@ class Blobs:
             raise StoreFailed(
                 f"an output could not be kept: {error.strerror or error}",
                 why="Evidence that is not kept proves nothing later.",
-                next_step="Free some disk space, then `asbuilt run`.",
+                next_step="Free some disk space, then: `asbuilt run`",
             ) from error
         return f"sha256:{name}"
 
@@ -111,7 +111,7 @@ class Blobs:
         return NotFound(
             f"the output {digest[:19]} is not kept any more",
             why="Outputs are kept for a time, facts for longer.",
-            next_step="A new run of its phase produces it again; `asbuilt doctor` checks the disk.",
+            next_step="`asbuilt run` produces it again, in a new run of its phase.",
         )
 
     @staticmethod
@@ -120,7 +120,7 @@ class Blobs:
         return StoreFailed(
             f"the output {digest[:19]} is damaged",
             why="Its content does not match its digest.",
-            next_step="A new run of its phase produces it again; `asbuilt doctor` checks the disk.",
+            next_step="`asbuilt doctor` checks the disk; a new run of its phase produces it again.",
         )
 
 

@@ -49,7 +49,7 @@ def refuse_network(path: Path) -> None:
         raise StoreFailed(
             f"the state folder {path} is on a network file system ({kind})",
             why="Locks and syncs are less reliable there; a crash could lose data that was confirmed.",
-            next_step="Set ASBUILT_HOME to a folder on a local disk.",
+            next_step="`export ASBUILT_HOME=/var/tmp/asbuilt-$USER`, or another folder on a local disk.",
         )
 
 
@@ -63,7 +63,7 @@ def open_home(path: Path) -> Home:
         raise StoreFailed(
             f"the state folder {path} cannot be used: {error.strerror or error}",
             why="asbuilt records each step there before it takes the step.",
-            next_step="Set ASBUILT_HOME to a folder that you may write to.",
+            next_step="`export ASBUILT_HOME=/var/tmp/asbuilt-$USER`, or another folder of yours.",
         ) from error
     return Home(path)
 

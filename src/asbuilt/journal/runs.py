@@ -6,6 +6,7 @@ requested.
 
 from __future__ import annotations
 
+from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.events.runs import PauseAsked, ResumeAsked, RunRequested
@@ -14,6 +15,7 @@ from asbuilt.journal.encoding.codec import newer_options, options_of, options_te
 from asbuilt.journal.events import append, open_plan
 from asbuilt.journal.ids import Address, Segment
 from asbuilt.lifecycle.fleet import place_of
+from asbuilt.lifecycle.status.ended_runs import changed_nothing, reverted_nothing
 
 if TYPE_CHECKING:
     from asbuilt.events.options import RunOptions
@@ -73,8 +75,8 @@ class Run(NamedTuple):
 
     @property
     def is_idle(self) -> bool:
-        """Return whether it ended without a change: it verified finished work, or found nothing to do."""
-        return self.state == "done" and self.options.kind in ("run", "land", "undo", "verify")
+        """Return whether it ended without a change of its plan."""
+        return changed_nothing(self.options.kind, self.state)
 
 
 def _run(*, needs: int, options: str, **row: Any) -> Run:  # noqa: ANN401 - columns
@@ -224,7 +226,10 @@ def open_of(session: Session, org: str, repo: str | None = None) -> list[Run]:
 
 
 def unfinished(session: Session, org: str, repo: str, *, limit: int = 200) -> list[Run]:
-    """List the newest run of each plan if it is in progress, failed or stopped, newest first."""
+    """List the newest run of each plan if it is in progress, failed or stopped, newest first.
+
+    Of a plan whose newest run is an undo that reverted nothing: the run before it.
+    """
     newest = Table(
         "heads AS head JOIN runs AS run ON run.org = head.org AND run.repo = head.repo"
         " AND run.plan = head.plan AND run.number = head.runs",
@@ -237,7 +242,9 @@ def unfinished(session: Session, org: str, repo: str, *, limit: int = 200) -> li
         " AND head.state IN ('requested', 'running', 'waiting', 'paused', 'failed', 'stopped')"
         " ORDER BY head.changed_at DESC, head.plan LIMIT :limit"
     )
-    return newest.every(session, where, org=org, repo=repo, limit=limit)
+    found = newest.every(session, where, org=org, repo=repo, limit=limit)
+    before = (to_continue([run]) or to_continue(of_plan(session, run.address)) for run in found)
+    return [run for run in before if run is not None]
 
 
 def to_land(session: Session, org: str, repo: str, *, limit: int = 200) -> list[Run]:
@@ -256,6 +263,17 @@ def standing(newest_first: list[Run]) -> Run | None:
     """Return the run that determines a plan's state: the newest that changed something, else the newest."""
     latest = newest_first[0] if newest_first else None
     return next((run for run in newest_first if not run.is_idle), latest)
+
+
+def to_continue(newest_first: list[Run]) -> Run | None:
+    """Return the newest run, without undos that reverted nothing: `asbuilt run` follows it."""
+    return next((run for run in newest_first if not reverted_nothing(run.options.kind, run.state)), None)
+
+
+def vain_undo(newest_first: list[Run]) -> Run | None:
+    """Return the newest undo that reverted nothing, if no run has changed the plan since."""
+    idle = takewhile(lambda run: run.is_idle, newest_first)
+    return next((run for run in idle if run.options.kind == "undo"), None)
 
 
 def find(session: Session, org: str, repo: str, run: str) -> Run | None:

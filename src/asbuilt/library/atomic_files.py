@@ -6,22 +6,26 @@ to its place. `clear_away` removes such a file only when the caller knows that i
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import os
 import time
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from shlex import quote
 from typing import Final, NamedTuple
 
 from asbuilt.errors import AsbuiltError, NameTaken, NotFound, PlanChanged, PlanUnreadable, PlanUnwritable
 from asbuilt.library.bounded_read import read_bytes
 from asbuilt.library.disk import HELD, appear, exchange, left_beside, seen, undisturbed, write_beside
-from asbuilt.library.folder_lock import alone
 from asbuilt.library.repository import real
 from asbuilt.plan.markdown.source import digest
 
 _PATIENCE_S: Final = 3.0  # 50 rounds were once not enough against a program that saved without a pause
+_LOCK_S: Final = 5.0
 _AGAIN: Final = "Run the same command again; it reads the file again."
+_FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
 def replace(file: Path, data: bytes, *, expected: str, name: str = "") -> None:
@@ -33,14 +37,14 @@ def replace(file: Path, data: bytes, *, expected: str, name: str = "") -> None:
     """
     target, name = real(file), name or str(file)
     try:
-        with alone(target.parent):
+        with _alone(target.parent):
             _replace(target, data, expected, name)
     except FileNotFoundError as error:
         raise PlanChanged(
             f"{name} is gone since it was read", why="Another program moved or deleted it.", next_step=_AGAIN
         ) from error
     except OSError as error:
-        raise _unwritable(name, error) from error
+        raise _unwritable(name, error, target.parent) from error
 
 
 def _replace(file: Path, data: bytes, expected: str, name: str) -> None:
@@ -49,7 +53,7 @@ def _replace(file: Path, data: bytes, expected: str, name: str) -> None:
         raise PlanUnwritable(
             f"{name} is write-protected",
             why="The file is write-protected. It has not changed.",
-            next_step="`chmod u+w` it, then run the same command again.",
+            next_step=f"`chmod u+w {quote(str(file))}`, then run the same command again.",
         )
     fresh = write_beside(file, data)
     try:
@@ -72,7 +76,7 @@ def _replace(file: Path, data: bytes, expected: str, name: str) -> None:
 def clear_away(file: Path, *, is_known: Callable[[bytes], bool]) -> None:
     """Delete what killed writers left next to a file, if `is_known` returns true for its contents."""
     target = real(file)
-    with alone(target.parent):
+    with _alone(target.parent):
         for left in left_beside(target):
             with suppress(NotFound, PlanUnreadable):
                 if is_known(read_bytes(left)):
@@ -104,8 +108,8 @@ def _give_back(fresh: Path, file: Path, inside: str, name: str) -> None:
                 return
             inside = waits
     except OSError as error:
-        raise _astray(fresh, name) from error
-    raise _astray(fresh, name)
+        raise _astray(fresh, file, name) from error
+    raise _astray(fresh, file, name)
 
 
 def create(file: Path, data: bytes, *, name: str = "") -> None:
@@ -114,11 +118,11 @@ def create(file: Path, data: bytes, *, name: str = "") -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
-        raise _unwritable(name, NotADirectoryError(0, "its folder is a file")) from error
+        raise _unwritable(name, NotADirectoryError(0, "its folder is a file"), file.parent) from error
     except OSError as error:
-        raise _unwritable(name, error) from error
+        raise _unwritable(name, error, file.parent) from error
     try:
-        with alone(file.parent):
+        with _alone(file.parent):
             fresh = write_beside(file, data)
             try:
                 appear(fresh, file)
@@ -129,10 +133,10 @@ def create(file: Path, data: bytes, *, name: str = "") -> None:
         raise NameTaken(
             f"{name} exists already",
             why="Nothing is ever overwritten.",
-            next_step="Choose another name, or edit the existing file.",
+            next_step=f"`${{EDITOR:-vi}} {quote(str(file))}`, or choose another name.",
         ) from error
     except OSError as error:
-        raise _unwritable(name, error) from error
+        raise _unwritable(name, error, file.parent) from error
 
 
 class Change(NamedTuple):
@@ -172,20 +176,50 @@ def _expect(expected: str, found: str, name: str) -> None:
         )
 
 
-def _unwritable(name: str, error: OSError) -> PlanUnwritable:
-    reason = (
-        "another program keeps its folder locked" if isinstance(error, BlockingIOError) else error.strerror
-    )
+def _unwritable(name: str, error: OSError, folder: Path) -> PlanUnwritable:
+    is_locked, is_full = isinstance(error, BlockingIOError), error.errno in _FULL
+    reason = "another program keeps its folder locked" if is_locked else error.strerror
+    folder = next((place for place in (folder, *folder.parents) if os.access(place, os.F_OK)), folder)
+    shows = "df -h" if is_full else "ls -ld"
     return PlanUnwritable(
         f"{name} cannot be written: {(reason or 'unknown reason').lower()}",
         why="Nothing was changed; the file is as it was.",
-        next_step="Correct the permissions or free space, then try again.",
+        next_step=_AGAIN if is_locked else f"`{shows} {quote(str(folder))}`, then try again.",
     )
 
 
-def _astray(fresh: Path, name: str) -> PlanUnwritable:
+def _astray(fresh: Path, file: Path, name: str) -> PlanUnwritable:
     return PlanUnwritable(
         f"{name} was saved by another program meanwhile, and its text could not be restored",
         why="Nothing is lost: their text is in the hidden file beside it.",
-        next_step=f"Compare the file with {fresh}, and keep the right one.",
+        next_step=f"`diff {quote(str(file))} {quote(str(fresh))}`, then keep the right one.",
     )
+
+
+@contextmanager
+def _alone(folder: Path) -> Iterator[None]:
+    """Exclude other asbuilt writers in this folder, by a lock on the folder itself; leaves no lock file."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        _lock(descriptor)
+        yield
+        # Some file systems refuse to fsync a folder; renamed files are complete all the same.
+        with suppress(OSError):
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _lock(descriptor: int) -> None:
+    until = time.monotonic() + _LOCK_S
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.01)
+        except OSError:  # a file system without locks: the exchange alone must do
+            return
+        else:
+            return

@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
 from asbuilt.errors import NotFound, PlanUnreadable
@@ -33,14 +34,14 @@ def read_bytes(file: Path, *, limit: int = MAX_BYTES, name: str = "") -> bytes:
         raise NotFound(
             f"there is no file {name}",
             why="asbuilt uses a path exactly as written.",
-            next_step="Look at the path; `asbuilt plan list` shows the plans that are here.",
+            next_step="`asbuilt plan list` shows the plans that are here.",
         ) from error
     except OSError as error:
         raise _unreadable(name, error) from error
     raise PlanUnreadable(
         f"{name} is not a file",
         why="A plan is a Markdown file; a folder, pipe or device holds none.",
-        next_step="Name a file that ends in .md.",
+        next_step="`asbuilt plan list` shows the plans that are here.",
     )
 
 
@@ -51,7 +52,7 @@ def within(data: bytes, limit: int, name: str) -> bytes:
     raise PlanUnreadable(
         f"{name} has more than {limit:,} bytes",
         why="A plan of that size can be neither followed nor approved.",
-        next_step="Split it into several plans, or move logs and data out of it.",
+        next_step='Split it into several plans: `asbuilt plan new "the second part"`',
     )
 
 
@@ -60,5 +61,5 @@ def _unreadable(name: str, error: OSError) -> PlanUnreadable:
     return PlanUnreadable(
         f"{name} cannot be read: {reason}",
         why="A plan that cannot be read cannot be followed.",
-        next_step="Correct its permissions or its path, then try again.",
+        next_step=f"`ls -ld {quote(name)}` shows who may read it.",
     )

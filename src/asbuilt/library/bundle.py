@@ -12,7 +12,7 @@ from asbuilt.errors import PlanUnreadable
 from asbuilt.plan.markdown.source import MAX_BYTES, digest
 
 if TYPE_CHECKING:
-    from asbuilt.library.opening import Opened
+    from asbuilt.library.read_plan import Opened
 
 SCHEMA: Final = "asbuilt.bundle/1"
 MAX_BUNDLE: Final = 3 * MAX_BYTES
@@ -87,5 +87,5 @@ def _damaged(how: str) -> PlanUnreadable:
     return PlanUnreadable(
         f"the bundle cannot be imported: {how}",
         why="asbuilt imports only a bundle that is unchanged since its export.",
-        next_step="Export it again with the same version of asbuilt.",
+        next_step="Where the plan is, with the same version: `asbuilt plan export PLAN`",
     )

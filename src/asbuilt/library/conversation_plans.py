@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import NotFound, PlanUnreadable
-from asbuilt.library.finding import find
-from asbuilt.library.opening import open_plan
+from asbuilt.library.name_resolution import find
+from asbuilt.library.read_plan import open_plan
 from asbuilt.library.search_path import describe, library_around, plans
-from asbuilt.lifecycle.status.standing import done_now, fold_plan
+from asbuilt.lifecycle.status.plan_state import done_now, fold_plan
+from asbuilt.plan.markdown.statuses import read_status
 from asbuilt.plan.model import Status
-from asbuilt.plan.statuses import read_status
-from asbuilt.session.facts import PlanFacts
+from asbuilt.session.plan_facts import PlanFacts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from asbuilt.events.event import Entry
-    from asbuilt.library.opening import Opened
+    from asbuilt.library.read_plan import Opened
     from asbuilt.library.repository import Repository
     from asbuilt.library.search_path import PlanFile
     from asbuilt.plan.model import Phase
@@ -95,7 +95,7 @@ class Plans:
 
     def _done(self, opened: Opened) -> frozenset[str]:
         """Return the done phases: by the journal for phases it knows, else by the plan's marks."""
-        marked = frozenset(phase.id for phase in opened.plan.phases if phase.status is Status.DONE)
+        marked = opened.plan.marked_done
         if self._repository is None or not opened.at.repository:
             return marked
         events = self._journal(self._settings, self._repository, opened.at.shown)

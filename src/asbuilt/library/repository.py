@@ -46,12 +46,31 @@ def find_repository(start: Path) -> Repository | None:
 
 def branch_of(repository: Repository) -> str | None:
     """Return the branch checked out at the root; None when it is detached or unknown."""
-    marker = repository.root / ".git"
-    head = _first_line((marker if marker.is_dir() else _git_folder_of_link(marker)) / "HEAD")
+    head = _first_line(_own_folder(repository) / "HEAD")
     prefix = "ref: refs/heads/"
     branch = head.removeprefix(prefix) if head.startswith(prefix) else ""
     # Git writes `.invalid` when the branch is in a reftable.
     return None if branch in ("", ".invalid") else branch
+
+
+def merging(repository: Repository) -> str:
+    """Return the commit that the user is merging at the root; empty if no merge is in progress."""
+    return _first_line(_own_folder(repository) / "MERGE_HEAD")
+
+
+def _own_folder(repository: Repository) -> Path:
+    """Return the git folder of the checkout itself."""
+    marker = repository.root / ".git"
+    return marker if marker.is_dir() else _git_folder_of_link(marker)
+
+
+def tip_of(repository: Repository, branch: str) -> str | None:
+    """Return the commit of a branch, empty if there is none; None in a reftable, which only git reads."""
+    if (repository.common / "reftable").is_dir():
+        return None
+    name = f"refs/heads/{branch}"
+    packed = (line.partition(" ") for line in _lines(repository.common / "packed-refs"))
+    return _first_line(repository.common / name) or next((oid for oid, _, ref in packed if ref == name), "")
 
 
 def is_bare(folder: Path) -> bool:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, assert_never, get_args
 
-from asbuilt.lifecycle import land_run, undo, verification
-from asbuilt.lifecycle.authoring import decide as authoring
+from asbuilt.lifecycle import land_run, undo, verify_run
+from asbuilt.lifecycle.authoring import next_move as authoring
 from asbuilt.lifecycle.authoring.facts import AuthoringFacts
 from asbuilt.lifecycle.land_run import LandingFacts
-from asbuilt.lifecycle.plan_run import decide as plan_run
+from asbuilt.lifecycle.plan_run import next_move as plan_run
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.plan_run.lanes import closing
 from asbuilt.lifecycle.run.fold import fold_entries
 from asbuilt.lifecycle.run.guards import admitted, paced
 from asbuilt.lifecycle.run.moves import End, Move
-from asbuilt.lifecycle.tasks import decide as tasks
-from asbuilt.lifecycle.tasks.decide import TaskRunFacts
+from asbuilt.lifecycle.tasks import next_move as tasks
+from asbuilt.lifecycle.tasks.next_move import TaskRunFacts
 from asbuilt.lifecycle.undo import UndoFacts
-from asbuilt.lifecycle.verification import VerificationFacts
+from asbuilt.lifecycle.verify_run import VerificationFacts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -62,7 +62,7 @@ def _choose(facts: Facts, now: str) -> Move:
         case UndoFacts():
             return undo.next_move(facts, now)
         case VerificationFacts():
-            return verification.next_move(facts, now)
+            return verify_run.next_move(facts, now)
         case AuthoringFacts():
             return authoring.next_move(facts, now)
         case TaskRunFacts():

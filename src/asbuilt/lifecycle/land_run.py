@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, ClassVar
 
-from asbuilt.lifecycle.delivery.decide import brought_to_safety, deliver, promised
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
+from asbuilt.lifecycle.delivery.next_move import brought_to_safety, deliver, promised
 from asbuilt.lifecycle.delivery.pull_request import repair_under_way
 from asbuilt.lifecycle.run.guards import before_work, within_caps
 from asbuilt.lifecycle.run.moves import End, Move
@@ -26,6 +26,9 @@ def next_move(facts: LandingFacts, now: str) -> Move:
     first = before_work(facts, now, brought_to_safety(repair_under_way(facts)))
     if first is not None:
         return first
+    if facts.landed and not facts.pending and facts.way != "pr":
+        # The user has merged it by hand: it is marked in the plan, as after every landing.
+        return deliver(facts, now)
     if not facts.works and not facts.unlanded:
         if facts.done:
             return End("done", "nothing to land: the target has all proven commits")

@@ -24,6 +24,8 @@ OF_ONE: Final = 10
 """Maximum number of lessons per session or run."""
 BUDGET: Final = 4_000
 """Default maximum number of characters to recall."""
+RECALLED: Final = 5
+"""Maximum number of memories for the agent of a task."""
 _FILES: Final = 8
 _ON_THE_FILE: Final = 4
 _IN_THE_FOLDER: Final = 1
@@ -120,6 +122,12 @@ def recall(known: Sequence[Memory], *, about: str = "", budget: int = BUDGET) ->
             chosen.append(memory)
             left -= len(memory.text) + 1
     return tuple(chosen)
+
+
+def recall_for_task(known: Sequence[Memory], *, description: str, kind: str) -> list[Memory]:
+    """Select the memories for the agent of a task: those that share its words, at most `RECALLED`."""
+    best = ranked(known, about=f"{description} {kind}")[:RECALLED]
+    return [memory for weight, memory in best if weight > 0]
 
 
 def ranked(

@@ -10,9 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.lifecycle.run.money import total
-from asbuilt.lifecycle.status.report import EDITED, Account, AttemptAccount, PhaseAccount
+from asbuilt.lifecycle.status.progress import EDITED
+from asbuilt.lifecycle.status.report import Account, AttemptAccount, PhaseAccount, SignOff
 from asbuilt.pages import document as doc
-from asbuilt.pages.failing import failure_blocks
+from asbuilt.pages.failure import failure_blocks
 from asbuilt.pages.times import lasting, seconds
 from asbuilt.proof.opinion import QUESTIONS, Answer, words_of
 from asbuilt.proof.remarks import Remark, failing
@@ -120,7 +121,7 @@ def _facts(account: Account, phase: PhaseAccount) -> doc.Words:
         if phase.proven and phase.proven != phase.landed:
             words += [", proven as ", doc.Code(phase.proven[:HASH])]
     elif phase.proven:
-        words += ["Proven as ", doc.Code(phase.proven[:HASH])]
+        words += ["Proven as ", doc.Code(phase.proven[:HASH]), f", by {phase.run}" if phase.run else ""]
     else:
         words += ["Nothing of it was committed"] if phase.attempts else ["No agent worked on it in this run"]
     spent_s = sum(seconds(span.began, span.ended) for span in account.spans if span.phase == phase.id)
@@ -273,21 +274,21 @@ def _holds(number: Number) -> doc.Mark:
 
 def _noticed(phase: PhaseAccount) -> Iterator[doc.Block]:
     remarks = phase.judged.remarks if phase.judged else ()
-    points = (_remark(remark, phase.signed.get(remark.key, "")) for remark in remarks)
+    points = (_remark(remark, phase.signed.get(remark.key)) for remark in remarks)
     return _titled("Noticed about the changes", points)
 
 
-def _remark(remark: Remark, signed: str) -> doc.Point:
+def _remark(remark: Remark, signed: SignOff | None) -> doc.Point:
     word, tone = _SEVERE[remark.severity]
     below: list[doc.Words] = []
     if remark.was:
-        below.append(("Before: ", doc.Code(remark.was)))
+        below.append(("Before: ", remark.was if remark.is_said else doc.Code(remark.was)))
     if remark.now:
-        below.append(("Now: ", doc.Code(remark.now)))
+        below.append(("Now: ", remark.now if remark.is_said else doc.Code(remark.now)))
     if remark.cited:
         below.append(("The plan orders it: ", remark.cited))
     if remark.severity is Severity.SIGN_OFF:
-        below.append(("Signed off: ", signed or "not yet"))
+        below.append(("Signed off: ", signed.words if signed else "not yet"))
     return doc.Point(
         (doc.Mark(word, tone), f" {remark.rule.replace('-', ' ')}, ", doc.Code(remark.place)), tuple(below)
     )
@@ -304,7 +305,7 @@ def _attempt(account: Account, phase: PhaseAccount, attempt: AttemptAccount) -> 
     below += [(f"The sandbox refused it {host}",) for host in attempt.refused]
     below += failures_of(attempt)
     if attempt.kept:
-        name = f"{account.name}.{phase.id}.{attempt.number}"
+        name = f"{phase.run or account.name}.{phase.id}.{attempt.number}"
         below.append(("Kept: ", doc.Code(f"asbuilt log {name} --patch"), " shows ", doc.Code(attempt.kept)))
     return doc.Point(
         (f"Attempt {attempt.number}, {attempt.role}{by}{took}{cost}: {ending}{reason}",), tuple(below)

@@ -9,7 +9,7 @@ from asbuilt.lifecycle.status.report import Account, Decision, PhaseAccount, sum
 from asbuilt.pages import document as doc
 from asbuilt.pages.document import Code, Mark, Said, Words
 from asbuilt.pages.drawing import DOINGS, edges, graph, timeline
-from asbuilt.pages.failing import failure_blocks
+from asbuilt.pages.failure import failure_blocks
 from asbuilt.pages.html import html
 from asbuilt.pages.markdown import markdown
 from asbuilt.pages.phases import (
@@ -65,11 +65,13 @@ def _of_phase(phase: PhaseAccount) -> Iterator[Words]:
             words = f" attempt {attempt.number}: {attempt.ending}, {attempt.reason}"
             yield Mark("restarted", "plain"), words
     wanted = for_a_person(phase.judged.remarks if phase.judged else ())
-    unsigned = [remark for remark in wanted if remark.key not in phase.signed]
-    for remark in unsigned[:_NAMED]:
-        yield Mark("sign-off", "open"), f" {remark.rule.replace('-', ' ')}, ", Code(remark.place)
-    if len(unsigned) > _NAMED:
-        yield Mark("sign-off", "open"), f" and {len(unsigned) - _NAMED} more"
+    for label, is_signed in (("sign-off", False), ("signed", True)):
+        found = [remark for remark in wanted if (remark.key in phase.signed) == is_signed]
+        for remark in found[:_NAMED]:
+            by = f"{phase.signed[remark.key].lead}: " if is_signed else ""
+            yield Mark(label, "open"), f" {by}{remark.rule.replace('-', ' ')}, ", Code(remark.place)
+        if len(found) > _NAMED:
+            yield Mark(label, "open"), f" and {len(found) - _NAMED} more"
     for shown in phase.evidence:
         yield from _of_suite(shown)
 

@@ -11,14 +11,15 @@ from msgspec import Struct, field
 
 from asbuilt.plan.markdown.blocks import Block, Heading, Item, Paragraph
 from asbuilt.plan.markdown.items import item_text
-from asbuilt.plan.markdown.phase_headings import clean_title, find_tracker, phase_headings, whole_lines
+from asbuilt.plan.markdown.phase_headings import clean_title, phase_headings, whole_lines
 from asbuilt.plan.markdown.sections import TRANSLATIONS
 from asbuilt.plan.markdown.source import Source, Span
+from asbuilt.plan.markdown.tracker import find_tracker
 from asbuilt.plan.model import Format, Metadatum
 from asbuilt.plan.names import slugify
 
 if TYPE_CHECKING:
-    from asbuilt.plan.markdown.phase_headings import TrackedPhase, Tracker
+    from asbuilt.plan.markdown.tracker import TrackedPhase, Tracker
 
 MAX_PHASES: Final = 2_000
 _NO_PHASE: Final = frozenset(

@@ -207,6 +207,11 @@ class Plan:
     sections: tuple[str, ...]
     problems: tuple[Problem, ...]
 
+    @property
+    def marked_done(self) -> frozenset[str]:
+        """The phases that its text marks as done."""
+        return frozenset(phase.id for phase in self.phases if phase.status is Status.DONE)
+
     def verbatim(self, phase: Phase) -> bytes:
         """Return the exact bytes of a phase's section."""
         return self.source.slice(phase.span)

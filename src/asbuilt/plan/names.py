@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from shlex import quote
 from typing import Final
 
 from asbuilt.errors import UsageWrong
@@ -15,31 +16,20 @@ _LETTERS: Final = str.maketrans(
     {"ß": "ss", "ẞ": "SS", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L"}
 )
 """Latin letters that Unicode does not decompose."""
-
-ADJECTIVES: Final = (
-    "amber", "brave", "bright", "calm", "clear", "crisp", "deft", "eager", "early", "fair",
-    "firm", "fleet", "fresh", "gentle", "golden", "grand", "green", "hardy", "honest", "keen",
-    "kind", "level", "light", "lively", "loyal", "lucid", "merry", "mild", "neat", "noble",
-    "patient", "plain", "proud", "quick", "quiet", "ready", "round", "sharp", "silver", "smooth",
-    "solid", "sound", "steady", "still", "sturdy", "sure", "swift", "tidy", "true", "warm",
-)  # fmt: skip
-NOUNS: Final = (
-    "arch", "badger", "beam", "birch", "bridge", "brook", "cairn", "cedar", "column", "crane",
-    "dome", "falcon", "fern", "finch", "fox", "gable", "harbor", "hazel", "heron", "hinge",
-    "ivy", "joist", "lantern", "larch", "lever", "lintel", "maple", "marten", "mason", "oak",
-    "osprey", "otter", "pillar", "pine", "plumb", "quarry", "rafter", "raven", "ridge", "robin",
-    "rowan", "sparrow", "spruce", "stone", "thistle", "tower", "truss", "vault", "willow", "wren",
-)  # fmt: skip
+_UMLAUTS: Final = str.maketrans(
+    {"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "ẞ": "SS", "ß": "ss"}
+)
 
 
 def slug_of_file(name: str) -> str:
     """Return a plan's name from its file name: `FEATURE_PLAN.md` is `feature-plan`."""
     slug = name.removesuffix(".md").lower().replace("_", "-")
     if not _SLUG.fullmatch(slug):
+        better = new_slug(name.removesuffix(".md")) or "my-plan"
         raise UsageWrong(
             f'"{name}" cannot name a plan',
             why="A plan's name is typed in commands: letters a-z, digits and hyphens, no hyphen in front.",
-            next_step="Rename the file, e.g. to " + (slugify(name.removesuffix(".md")) or "my-plan") + ".md.",
+            next_step=f"In its folder: `mv {quote(name)} {better}.md`",
         )
     return slug
 
@@ -52,9 +42,17 @@ def slug_of_name(name: str) -> str:
             f'"{name}" cannot name a plan',
             why="A plan's name is typed in commands: letters a-z, digits and hyphens, no hyphen in front, and"
             f" not more than {_LONGEST}.",
-            next_step=f"For example: --name {slugify(slug) or 'my-plan'}",
+            next_step=f"For example: --name {new_slug(slug) or 'my-plan'}",
         )
     return slug
+
+
+def new_slug(text: str, *, limit: int = _MAX_SLUG) -> str:
+    """Make a new plan's slug from its title, with German letters as German writes them without umlauts.
+
+    Names of phases keep the older spelling of `slugify`, because journals contain them.
+    """
+    return slugify(unicodedata.normalize("NFC", text).translate(_UMLAUTS), limit=limit)
 
 
 def slugify(text: str, *, limit: int = _MAX_SLUG) -> str:

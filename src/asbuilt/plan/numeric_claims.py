@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
 from asbuilt.errors import UsageWrong
-from asbuilt.plan.model import Claim, Form
+from asbuilt.plan.model import Claim, Criterion, Form, Phase
 
 if TYPE_CHECKING:
     from asbuilt.plan.markdown.source import Span
@@ -177,6 +177,12 @@ def _bounds(form: Form, found: re.Match[str]) -> tuple[int | None, int | None]:
             return first, first
         case _:
             assert_never(form)
+
+
+def bullets_of(phase: Phase) -> list[tuple[int, Criterion]]:
+    """Return the criteria that contain a digit, each with its number among all; a bullet counts these."""
+    numbered = enumerate(phase.criteria, 1)
+    return [(at, found) for at, found in numbered if any(char.isdigit() for char in found.text)]
 
 
 def drift(form: Form, low: int | None, high: int | None, value: int) -> int:

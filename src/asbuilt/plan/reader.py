@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, NamedTuple
 from urllib.parse import unquote
 
@@ -13,7 +12,7 @@ from asbuilt.plan import lint
 from asbuilt.plan.checks import checks_of
 from asbuilt.plan.formats import Draft, Found, find_phases
 from asbuilt.plan.graph import Order, next_phase, waves
-from asbuilt.plan.intent import Blanks, blanks_of, intent_of
+from asbuilt.plan.intent_digest import Blanks, blanks_of, intent_of
 from asbuilt.plan.lint import Length
 from asbuilt.plan.markdown.blocks import Block, Heading, Paragraph, parse
 from asbuilt.plan.markdown.frontmatter import FrontMatter, read_front_matter
@@ -21,41 +20,14 @@ from asbuilt.plan.markdown.items import locate_boxes
 from asbuilt.plan.markdown.phase_headings import clean_title, heading_spot
 from asbuilt.plan.markdown.sections import SECTIONS, part_of, pieces, sections_in
 from asbuilt.plan.markdown.source import Source, Span, digest
+from asbuilt.plan.markdown.statuses import read_commit, read_status, stated_commit
 from asbuilt.plan.model import Box, Check, Count, Format, Phase, Plan, Spot, Status
 from asbuilt.plan.names import slugify
 from asbuilt.plan.phase_facts import Facts, read_phase, status_from_boxes
-from asbuilt.plan.statuses import read_commit, read_status, stated_commit
+from asbuilt.plan.touches_ui import touches_ui
 
 if TYPE_CHECKING:
     from asbuilt.plan.problems import Problem
-
-_WORDS: Final = (
-    "editor", "toolbar", "canvas", "panel", "dialog", "css", "button", "menu", "viewport", "renderer",
-    "dark mode", "dark-mode", "layout",
-)  # fmt: skip
-_FOLDERS: Final = (
-    "ui", "gui", "components", "views", "widgets", "templates", "frontend", "styles", "pages", "screens",
-)  # fmt: skip
-_ENDINGS: Final = ("css", "scss", "less", "tsx", "jsx", "vue", "svelte", "html", "qml")
-_UI_WORD: Final = re.compile(rf"(?i)(?<![\w/.-])(?:{'|'.join(_WORDS)})s?(?![\w/])")
-_UI_PATH: Final = re.compile(rf"(?<![\w.-])(?:{'|'.join(_FOLDERS)})/|\.(?:{'|'.join(_ENDINGS)})(?!\w)")
-# Most phases contain none of these, and a substring search is much faster than a pattern.
-_HINTS: Final = (*_WORDS, *(f"{name}/" for name in _FOLDERS), *(f".{name}" for name in _ENDINGS))
-_PATH: Final = re.compile(r"[\w.@/-]+")
-
-
-def touches_ui(text: str, patterns: Sequence[str]) -> bool:
-    """Return whether a phase touches the UI; `patterns` are the project's own globs for UI files."""
-    folded = text.casefold()
-    if any(hint in folded for hint in _HINTS) and (_UI_WORD.search(text) or _UI_PATH.search(text)):
-        return True
-    return bool(patterns) and any(
-        fnmatchcase(path, pattern)
-        for path in (word.rstrip(".") for word in _PATH.findall(text))
-        if "/" in path or "." in path
-        for pattern in patterns
-    )
-
 
 _DOCUMENT: Final = re.compile(
     r"(?i)\[[^]\n]{0,90}\]\((?:<(?P<angled>[^<>\n]{1,90}\.md)|(?P<link>[^()<>\s]{1,180}?\.md\b))"

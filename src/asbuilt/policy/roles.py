@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from asbuilt.policy.shell.forbidden import forbidden
 
-Role = Literal["implementer", "fixer", "tester", "verifier", "explorer", "planner", "critic"]
+Role = Literal["implement", "fix", "verify", "test", "plan", "critique"]
 Kind = Literal["read", "edit", "run", "fetch", "delegate", "note", "submit", "other"]
 Runs = Literal["plain", "held", "never"]
 
@@ -36,13 +36,12 @@ class Rights(NamedTuple):
 
 _WRITES: Final = Rights("plain", edits=True, delegates=True)
 ROLES: Final[dict[Role, Rights]] = {
-    "implementer": _WRITES,
-    "fixer": _WRITES,
-    "tester": Rights("held", submits=True),
-    "verifier": Rights("held", submits=True),
-    "explorer": Rights("held"),
-    "planner": Rights("held"),
-    "critic": Rights("never"),
+    "implement": _WRITES,
+    "fix": _WRITES,
+    "verify": Rights("held", submits=True),
+    "test": Rights("held", submits=True),
+    "plan": Rights("held"),
+    "critique": Rights("never"),
 }
 
 

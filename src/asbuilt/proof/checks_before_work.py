@@ -8,12 +8,14 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from enum import StrEnum
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from asbuilt.plan.model import Check, Plan, Status
 from asbuilt.plan.problems import Problem, Rule, Severity, problem
 from asbuilt.policy.shell.judge import argv_of
 from asbuilt.proof.failure import Failure, failure_from
+
+if TYPE_CHECKING:
+    from asbuilt.plan.model import Check, Plan
 
 _SHELL: Final = ("/bin/sh", "-c")
 _NOT_STARTED: Final = 126
@@ -83,8 +85,7 @@ def to_try(plan: Plan, done: Collection[str] | None = None) -> list[tuple[str, C
 
     `done` names the phases that are done; None: those that the plan marks as done.
     """
-    marked = [phase.id for phase in plan.phases if phase.status is Status.DONE]
-    over = marked if done is None else done
+    over = plan.marked_done if done is None else done
     own: list[tuple[str, Check]] = []
     common: dict[str, Check] = {}
     for phase in plan.phases:

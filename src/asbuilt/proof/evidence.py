@@ -21,6 +21,8 @@ SETUP: Final = "setup"
 """Name of the setup among checks."""
 IDLE: Final = "it passes without this phase's work too, and proves nothing about it"
 """Reason for a phase's check that passes on the phase's base."""
+NO_TEST: Final = "exit 0, but no test ran, so it proves nothing"
+"""Reason for a phase's check that fails before the work and runs no test after it."""
 _LAST: Final = 5
 _IN_DOUBLE_QUOTES: Final = re.compile(r'["$`\\!\n]')
 """Characters that mean something between double quotes."""
@@ -40,9 +42,14 @@ _NO_SERVICE: Final = re.compile(REFUSAL.format(name=r"(\S+)", why="").encode())
 _RANK: Final[dict[Outcome, int]] = {"PASS": 0, "NOT_RUN": 1, "INDETERMINATE": 2, "FAIL": 3}
 
 
+def in_quotes(word: str) -> str:
+    """Quote a word for a shell, in double quotes if they keep it as it is."""
+    return shlex.quote(word) if _IN_DOUBLE_QUOTES.search(word) else f'"{word}"'
+
+
 def _quoted(word: str) -> str:
     """Quote a word for a shell; around single quotes, double quotes are easier to read."""
-    return f'"{word}"' if "'" in word and not _IN_DOUBLE_QUOTES.search(word) else shlex.quote(word)
+    return in_quotes(word) if "'" in word else shlex.quote(word)
 
 
 class Evidence(NamedTuple):
@@ -177,6 +184,11 @@ def already_failing(ran: int | None, failed: int | None) -> str:
     return f"{failed} of {ran} tests already fail" if failed and ran else ""
 
 
+def is_red(ran: int | None, failed: int | None) -> bool:
+    """Return whether every test of a suite fails."""
+    return bool(failed) and failed == ran
+
+
 def naming_failures(shown: Evidence, counts: Counts | None) -> Evidence:
     """Judge failures on the base: only their names distinguish them from new failures."""
     words = already_failing(shown.ran, shown.failed)
@@ -240,7 +252,8 @@ def judge_tests(  # noqa: PLR0913  each of these is a fact about one run
         return Judged("NOT_RUN", "0 tests ran")
     if baseline is not None and counts.collected < baseline.collected and not may_shrink:
         gone = baseline.collected - counts.collected
-        return Judged("FAIL", f"{gone} tests are gone: {baseline.collected} before, {counts.collected} now")
+        words = "1 test is gone" if gone == 1 else f"{gone} tests are gone"
+        return Judged("FAIL", f"{words}: {baseline.collected} before, {counts.collected} now")
     if baseline is not None and counts.skipped > baseline.skipped and not may_shrink:
         return Judged("FAIL", f"{counts.skipped} skipped, {baseline.skipped} before")
     old = tuple(name for name in counts.failures if baseline and name in baseline.failures)

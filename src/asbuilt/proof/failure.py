@@ -12,25 +12,35 @@ from signal import Signals
 from typing import Any, Final, Literal, NamedTuple
 
 from asbuilt.policy.sandbox.services import NOT_STARTED, TABLE
-from asbuilt.proof.evidence import SETUP, Evidence, last_lines
+from asbuilt.proof.evidence import SETUP, Evidence, is_red, last_lines
+from asbuilt.proof.failed_test_lines import failure_lines
 
 What = Literal["setup", "baseline", "tests", "check", "agent", "verifier", "sandbox"]
+Tests = Literal["", "red", "uncounted"]
+"""`red`: every test fails; `uncounted`: they pass, and the output does not show how many ran."""
 WORDS: Final[Mapping[What, str]] = {"baseline": "tests on the base"}
 """Titles of failures whose own name is not plain."""
 _SIGNALLED: Final = 128
 _LAST_SIGNAL: Final = 31
+TRY_AGAIN: Final = "asbuilt doctor --tests"
+"""The command that shows whether a repair outside of asbuilt helped."""
 _HASH: Final = 7
 _MINUTE_S: Final = 60
+_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _NOT_STARTED: Final = (126, 127)
 _BEFORE: Final = ("setup", "baseline")
 _CHECKS: Final = ("baseline", "tests", "check")
 _COMMANDS: Final = ("setup", *_CHECKS)
+_UNKNOWN_PROGRAM: Final = re.compile(
+    r"(?:env: ['‘\"]?|exec: )(?P<needed>[\w.+-]+)['’\"]?: (?:No such file or directory|not found)"
+    r"|(?:^|[\s:])(?P<program>[\w.+-]+): (?:command )?not found"
+)
 _SETTINGS: Final[Mapping[str, str]] = {"setup": "checks.setup", "check": "checks.setup"}
 """The setting whose command has to change; for the others it is `checks.tests`."""
 
 
 class Failure(NamedTuple):
-    """What failed, how it ended, its last lines, and one command that helps."""
+    """What failed, how it ended, its telling lines, and one command that helps."""
 
     what: What
     command: str = ""
@@ -42,6 +52,7 @@ class Failure(NamedTuple):
     timed_out: bool = False
     duration_s: float | None = None
     lines: tuple[str, ...] = ()
+    """Of its output: those about a failed test, or the last ones."""
     cause: str = ""
     """What the last lines point at, in a sentence; empty if no row of the table matches."""
     next_command: str = ""
@@ -58,6 +69,23 @@ class Failure(NamedTuple):
         if self.exit_code is None:
             return ""
         return f"exit {self.exit_code}" + (f", after {took}" if took else "")
+
+    @property
+    def same(self) -> tuple[str, str, str]:
+        """What is equal in repetitions of this failure: numbers, such as times, may differ."""
+        return self.what, self.command, _NUMBER.sub("0", "\n".join(self.lines))
+
+    @property
+    def missing(self) -> str:
+        """The program to install: the command names it, or a script's first line does; empty if none."""
+        if self.what not in _COMMANDS or self.exit_code not in _NOT_STARTED:
+            return ""
+        for line in reversed(self.lines):
+            if (found := _UNKNOWN_PROGRAM.search(line)) is not None:
+                # One that a program of the project starts comes from the project's packages.
+                is_named = found["needed"] or found["program"] in re.split(r"[\s;&|()]+", self.command)
+                return (found["needed"] or found["program"]) if is_named else ""
+        return ""
 
     @property
     def title(self) -> str:
@@ -81,10 +109,10 @@ def failure_from(plain: Mapping[str, Any]) -> Failure:
     return Failure(**read | {"lines": tuple(plain["lines"]), "next_command": read.pop("next")})
 
 
-def explained(failure: Failure, output: bytes, *, agent: str = "", is_uncounted: bool = False) -> Failure:
+def explained(failure: Failure, output: bytes, *, agent: str = "", tests: Tests = "") -> Failure:
     """Add what a failure's output shows: the signal, the last lines, the cause, and the next command."""
     found = failure._replace(signal=_signal(failure.exit_code), lines=last_lines(output))
-    cause, following = _advice(found, agent, is_uncounted=is_uncounted)
+    cause, following = _advice(found, agent, tests)
     return found._replace(cause=cause, next_command=following)
 
 
@@ -95,8 +123,11 @@ def failure_of(evidence: Evidence, output: bytes, *, on_base: bool = False) -> F
         what = "setup" if evidence.name == SETUP else "baseline" if on_base else "tests"
     place, code = checkout_of(evidence.tree, evidence.folder or ""), evidence.exit_code
     failed = Failure(what, evidence.command, place, code, "", code is None, evidence.duration_s)
-    is_uncounted = evidence.is_suite and code == 0 and evidence.ran is None
-    return explained(failed, output, is_uncounted=is_uncounted)
+    tests: Tests = "red" if evidence.is_suite and is_red(evidence.ran, evidence.failed) else ""
+    if evidence.is_suite and code == 0 and evidence.ran is None:
+        tests = "uncounted"
+    found = explained(failed, output, tests=tests)
+    return found._replace(lines=failure_lines(output, evidence.new_failures or evidence.old_failures))
 
 
 def checkout_of(tree: str, folder: str = "") -> str:
@@ -114,8 +145,8 @@ class _Remedy(NamedTuple):
     whats: tuple[str, ...] = _COMMANDS
     codes: tuple[int, ...] = ()
     """Exit codes that it applies to; empty: any."""
-    is_uncounted: bool = False
-    """Whether it applies only to tests that pass and whose output does not show how many ran."""
+    tests: Tests = ""
+    """The tests to which alone it applies; empty: any."""
 
 
 _VARIABLE: Final = r"([A-Z][A-Z0-9_]{2,})"
@@ -224,8 +255,9 @@ _REMEDIES: Final = (
         "The command passes, but its output does not show which tests ran.",
         "asbuilt config set checks.counts exit-code",
         ("baseline",),
-        is_uncounted=True,
+        tests="uncounted",
     ),
+    _Remedy("", "Every test fails before the work.", "", ("baseline",), tests="red"),
     _Remedy("", "", _SET, _BEFORE),
     _Remedy("", "", "asbuilt doctor", ("sandbox",)),
     _Remedy("", "", "asbuilt doctor agents {agent}", ("agent", "verifier")),
@@ -233,7 +265,7 @@ _REMEDIES: Final = (
 """The first matching row is the advice."""
 
 
-def _advice(failure: Failure, agent: str, *, is_uncounted: bool) -> tuple[str, str]:
+def _advice(failure: Failure, agent: str, tests: Tests) -> tuple[str, str]:
     """Return the cause and the command that helps; empty if only the work itself is at fault."""
     if failure.timed_out:
         minutes = 2 * ceil((failure.duration_s or 0) / _MINUTE_S)
@@ -243,16 +275,18 @@ def _advice(failure: Failure, agent: str, *, is_uncounted: bool) -> tuple[str, s
     for row in _REMEDIES:
         if failure.what not in row.whats or (row.codes and failure.exit_code not in row.codes):
             continue
-        if row.is_uncounted and not is_uncounted:
+        if row.tests not in ("", tests):
             continue
         matches = [*re.finditer(row.pattern, text)]
         if not matches:
             continue
-        found = next((group for group in matches[-1].groups() if group), "").rstrip(".,;:)")
+        found = next((group for group in matches[-1].groups() if group), "").strip("'‘’\"").rstrip(".,;:)")
         setting = _SETTINGS.get(failure.what, "checks.tests")
         env = "setup.env" if failure.what == "setup" else "checks.env"
         fields = {"found": found, "setting": setting, "env": env, "agent": agent}
-        return row.cause.format(**fields), row.next.format(**fields).rstrip()
+        is_absent = failure.missing == found and row.next == _SET and failure.what != "check"
+        following = TRY_AGAIN if found and is_absent else row.next.format(**fields).rstrip()
+        return row.cause.format(**fields), following
     return "", ""
 
 

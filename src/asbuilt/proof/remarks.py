@@ -20,10 +20,12 @@ CHECKS_NOTHING: Final = "checks-nothing"
 """A new test has nothing in its text that could fail for a wrong answer."""
 NO_TEST_NOTICES: Final = "no-test-notices"
 """Mutations of a phase's new lines pass every check."""
+NOTHING_SHOWS_IT: Final = "nothing-shows-it"
+"""Everything that asbuilt ran for a phase passes without its work too."""
 OBSERVED: Final = frozenset(
     {
         *("changed-outside-the-workspace", "changed-in-your-checkout", "flaky-test"),
-        *(OLD_TEST_FAILS, HELPER_CHECKS_LESS, CHECKS_NOTHING, NO_TEST_NOTICES),
+        *(OLD_TEST_FAILS, HELPER_CHECKS_LESS, CHECKS_NOTHING, NO_TEST_NOTICES, NOTHING_SHOWS_IT),
     }
 )
 """Rules of what was observed while it happened; all other remarks can be derived from the trees again."""
@@ -48,6 +50,8 @@ class Remark(NamedTuple):
     """Digest of the file before and after: a sign-off covers this change and no other."""
     identity: str | None = None
     """The facts behind the sentences `was` and `now`. None: both are code, or an older version wrote it."""
+    is_said: bool = False
+    """Both `was` and `now` are sentences; False: at least one of them is code."""
 
     @property
     def place(self) -> str:
@@ -59,8 +63,8 @@ class Remark(NamedTuple):
     def words(self) -> str:
         """The remark in words, for the agent that repairs it. Code is quoted, a sentence is not."""
         lead = f"{self.place}: {self.rule.replace('-', ' ')}"
-        if self.identity is not None and not self.was:
-            change = self.now
+        if self.is_said or (self.identity is not None and not self.was):
+            change = ", and ".join(filter(None, (self.was, self.now)))
         else:
             parts = [f"was “{self.was}”" * bool(self.was), f"now “{self.now}”" * bool(self.now)]
             change = ", ".join(part for part in parts if part)

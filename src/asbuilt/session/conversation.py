@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from asbuilt.policy.notation import read, write
+from asbuilt.policy.light_json import read, write
 from asbuilt.policy.plan_mode.state import Hold, HoldUnreadable, from_file, to_file
 
 TYPE_CHECKING = False

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from asbuilt.session.context.notes import Note
-    from asbuilt.session.facts import PlanFacts
     from asbuilt.session.loop import Loop
+    from asbuilt.session.plan_facts import PlanFacts
 
 _ITEM_WIDTH: Final = 70
 _NOTES_NAMED: Final = 3
@@ -20,7 +20,7 @@ COMES_FIRST: Final = (
 )
 
 
-def unasked(plan: str, *, is_own: bool) -> str:
+def left_in_plan_mode(plan: str, *, is_own: bool) -> str:
     """Explain why a turn in plan mode does not end yet. `is_own`: only asbuilt has turned plan mode on."""
     missing = f"The plan is in {plan}; it is not approved." if plan else "No plan is written yet."
     leave = "call EnterPlanMode, then ExitPlanMode" if is_own else "call ExitPlanMode"

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import sys
 
-from asbuilt.policy.shell.quoting import quoted
+from asbuilt.policy.shell.quote_word import quoted
 from asbuilt.session.conversation import put, text_in
 
 NAME = "look"

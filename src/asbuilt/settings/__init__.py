@@ -13,7 +13,7 @@ from asbuilt.settings.layers import Chosen, Layer, Settings, load, survey
 from asbuilt.settings.registry import NAMED, SETTINGS
 from asbuilt.settings.setting import Kind, ServiceTable, Setting, SuiteTable, Table, Value
 from asbuilt.settings.user_folders import config_folder, data_folder, state_folder
-from asbuilt.settings.values import from_text, presented, setting_named
+from asbuilt.settings.values import accepted, from_text, presented, setting_named
 
 __all__ = [
     "NAMED",
@@ -28,6 +28,7 @@ __all__ = [
     "SuiteTable",
     "Table",
     "Value",
+    "accepted",
     "config_folder",
     "data_folder",
     "from_text",

@@ -5,11 +5,13 @@ Rule: only regular files up to 1 MiB are read, so that no read hangs.
 
 from __future__ import annotations
 
+import os
 import re
 import stat
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
@@ -20,6 +22,7 @@ FOLDER: Final = "asbuilt"
 """Name of the user's settings folder. The folder of `ASBUILT_USER_FILE` may belong to other programs, too."""
 ORGANISATION_FILE: Final = Path("/etc/asbuilt/config.toml")
 _SIZE_LIMIT: Final = 1 << 20
+_LINE_SHOWN: Final = 60
 # A spelling of other tools, so that their repositories work unchanged.
 _REPOSITORY_ALIASES: Final = {"plansDirectory": "plans.folder"}
 
@@ -81,7 +84,7 @@ def repository_place(root: Path) -> Place:
         raise SettingInvalid(
             f"settings stand in both asbuilt.toml and {project.name}{f':{line}' if line else ''}",
             why="The two files could contradict each other.",
-            next_step="Keep one: asbuilt.toml, or [tool.asbuilt] in pyproject.toml.",
+            next_step=f"{correcting(project.file, line)} to remove [tool.asbuilt], or remove asbuilt.toml.",
         )
     return project
 
@@ -97,7 +100,8 @@ def decoded(place: Place, content: bytes) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise _unreadable(place, f"byte {error.start} is not UTF-8") from error
+        because = f"byte {error.start} is not UTF-8"
+        raise _unreadable(place, because, next_step=correcting(place.file)) from error
 
 
 def bytes_of(place: Place) -> bytes | None:
@@ -115,17 +119,40 @@ def bytes_of(place: Place) -> bytes | None:
         raise _unreadable(place, error.strerror or str(error)) from error
 
 
+def correcting(file: Path, line: int | None = None) -> str:
+    """Return the command that opens a file in the user's editor, at a line; it works in any folder."""
+    place = f"+{line} " if line else ""
+    return f"`${{EDITOR:-vi}} {place}{_from_here(file)}`"
+
+
+def _from_here(file: Path) -> str:
+    try:
+        here = Path.cwd()
+    except OSError:  # it was deleted
+        return quote(str(file))
+    home = os.path.expanduser("~")  # noqa: PTH111 - Path.home raises where there is none
+    if here.is_relative_to(file.parent):
+        return quote(os.path.relpath(file, here))
+    # The shell replaces `~` only outside of quotes.
+    return f"~/{quote(str(file.relative_to(home)))}" if file.is_relative_to(home) else quote(str(file))
+
+
 def table_of(place: Place, text: str) -> dict[str, object] | None:
     """Parse a settings file and return asbuilt's table; None if it has none."""
     try:
         table: object = tomllib.loads(text)
     except (ValueError, RecursionError) as error:
         position = re.search(r"\(at (?:line (\d+)|end of document)", str(error))
-        line = f":{position[1] or text.count(chr(10)) + 1}" if position else ""
+        number = int(position[1] or text.count("\n") + 1) if position else 0
+        where = f"{place.name}:{number}" if number else place.name
+        # The user's own file may hold secrets.
+        is_shown = number and not place.is_users
+        line = text.split("\n")[number - 1].strip()[:_LINE_SHOWN] if is_shown else ""
+        shown = f" The line is: {line}" if line else ""
         raise SettingInvalid(
-            f"{place.name}{line}: not TOML: {str(error).partition(' (at ')[0][:120]}",
-            why="asbuilt does not use a settings file that it can parse only in part.",
-            next_step="Correct that line, then repeat the command.",
+            f"{where}: not TOML: {str(error).partition(' (at ')[0][:120]}",
+            why=f"asbuilt does not use a settings file that it can parse only in part.{shown}",
+            next_step=correcting(place.file, number),
         ) from error
     for name in place.table:
         table = table.get(name) if isinstance(table, dict) else None
@@ -163,9 +190,9 @@ def _parts(name: str) -> tuple[str, ...]:
     return tuple(part.strip("\"'") for part in re.findall(_PART, name))
 
 
-def _unreadable(place: Place, because: str) -> SettingInvalid:
+def _unreadable(place: Place, because: str, *, next_step: str = "") -> SettingInvalid:
     return SettingInvalid(
         f"{place.name} cannot be read: {because}",
         why="Your choice there would silently have no effect.",
-        next_step=f"Make {place.file} a readable text file, or move it away.",
+        next_step=next_step or f"`ls -ld {quote(str(place.file))}`; make it a readable text file.",
     )

@@ -11,11 +11,10 @@ from typing import Final, NamedTuple, TypeVar
 from asbuilt.errors import SettingInvalid
 from asbuilt.settings import files
 from asbuilt.settings.registry import NAMED, SETTINGS, keys_near, setting_for
-from asbuilt.settings.sandbox import RENAMED
-from asbuilt.settings.setting import Setting, Value, variable_of
+from asbuilt.settings.setting import Setting, Value
 from asbuilt.settings.values import did_you_mean, from_text, from_toml, shown
 
-_TABLES: Final = frozenset(key.partition(".")[0] for key in (*SETTINGS, *RENAMED))
+_TABLES: Final = frozenset(key.partition(".")[0] for key in SETTINGS)
 _NAMED_TABLES: Final = frozenset(key.partition(".")[0] for key in NAMED)
 _NOT_SETTINGS: Final = (
     "ASBUILT_ATTEMPT",
@@ -27,7 +26,6 @@ _NOT_SETTINGS: Final = (
 _NEARLY: Final = 0.8
 """Likeness from which an unknown variable counts as a typo; all of them start alike."""
 _Type = TypeVar("_Type")
-_WHO_SETS_WHAT: Final = "`asbuilt config show --origin` shows who sets what."
 
 
 class Layer(Enum):
@@ -49,11 +47,18 @@ class Origin(NamedTuple):
     line: int | None = None
     locked: bool = False
     """Whether the organisation locked the value."""
+    file: Path | None = None
+    """The settings file; None for another layer."""
 
     @property
     def where(self) -> str:
         """The place as text: `asbuilt.toml:7`, `ASBUILT_LANDING_MODE`, `default`."""
         return self.name if self.line is None else f"{self.name}:{self.line}"
+
+    @property
+    def correcting(self) -> str:
+        """The command that corrects the value: an editor at its line, or the removal of a variable."""
+        return f"`unset {self.name}`" if self.file is None else files.correcting(self.file, self.line)
 
 
 _DEFAULT: Final = Origin(layer=Layer.DEFAULT, name="default")
@@ -172,10 +177,11 @@ def _in_organisation(environ: Mapping[str, str]) -> Iterator[Found]:
     table = files.table_of(place, text) or {}
     wanted = table.pop("locked", [])
     names = [key for key in wanted if isinstance(key, str)] if isinstance(wanted, list) else []
-    locked = [RENAMED.get(key, key) for key in names]
-    where = Origin(layer=Layer.ORGANISATION, name=place.name, line=files.line_of(text, ("locked",))).where
+    locked = [*names]
+    line = files.line_of(text, ("locked",))
+    origin = Origin(layer=Layer.ORGANISATION, name=place.name, line=line, file=place.file)
     if not isinstance(wanted, list) or len(locked) != len(wanted):
-        yield _invalid(f"{where}: locked {shown(wanted)} is not a list of keys", where)
+        yield _invalid(f"{origin.where}: locked {shown(wanted)} is not a list of keys", origin)
     for found in _in_table(place, text, table, Layer.ORGANISATION):
         if isinstance(found, SettingInvalid) or found[0] not in locked:
             yield found
@@ -184,7 +190,7 @@ def _in_organisation(environ: Mapping[str, str]) -> Iterator[Found]:
         locked.remove(key)
         yield key, chosen._replace(origin=chosen.origin._replace(locked=True))
     for key in locked:
-        yield _invalid(f"{where}: locked names {key}, which this file does not set", where)
+        yield _invalid(f"{origin.where}: locked names {key}, which this file does not set", origin)
 
 
 def _in_file(place: files.Place, layer: Layer) -> Iterator[Found]:
@@ -202,11 +208,11 @@ def _in_table(place: files.Place, text: str, table: Mapping[str, object], layer:
     seen: set[str] = set()
     for written, raw in _leaves(table):
         line = files.line_of(text, (*place.table, *written.split(".")))
-        origin = Origin(layer=layer, name=place.name, line=line)
-        key = place.aliases.get(written) or RENAMED.get(written, written)
+        origin = Origin(layer=layer, name=place.name, line=line, file=place.file)
+        key = place.aliases.get(written, written)
         setting = setting_for(key)
         if key in seen:
-            yield _invalid(f"{origin.where}: {written} sets {key} a second time", origin.where)
+            yield _invalid(f"{origin.where}: {written} sets {key} a second time", origin)
         elif setting is not None and layer is Layer.REPOSITORY and not setting.repository_may_set:
             yield _not_for_repositories(setting, origin)
         elif setting is not None:
@@ -230,51 +236,45 @@ def _leaves(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
 
 def _in_environment(environ: Mapping[str, str]) -> Iterator[Found]:
     known = {setting.variable: setting for setting in SETTINGS.values()}
-    known |= {variable_of(old): SETTINGS[key] for old, key in RENAMED.items()}
     for name in sorted(environ):
         if not name.startswith("ASBUILT_") or name in _NOT_SETTINGS or not environ[name]:
             continue
+        origin = Origin(layer=Layer.ENVIRONMENT, name=name)
         if name not in known:
             # A variable unlike every setting may belong to another program; a similar one is a typo.
             if meant := did_you_mean(name, known, likeness=_NEARLY):
-                yield _invalid(f"{name} in the environment sets nothing{meant}", name)
+                yield _invalid(f"{name} in the environment sets nothing{meant}", origin)
             continue
         try:
-            value = from_text(known[name], environ[name], where=name, next_step=_correct(name))
+            value = from_text(known[name], environ[name], where=name, next_step=origin.correcting)
         except SettingInvalid as problem:
             yield problem
         else:
-            yield known[name].key, Chosen(value=value, origin=Origin(layer=Layer.ENVIRONMENT, name=name))
+            yield known[name].key, Chosen(value=value, origin=origin)
 
 
 def _chosen(setting: Setting, raw: object, origin: Origin) -> Found:
     try:
-        value = from_toml(setting, raw, where=origin.where, next_step=_correct(origin.where))
+        value = from_toml(setting, raw, where=origin.where, next_step=origin.correcting)
     except SettingInvalid as problem:
         return problem
     return setting.key, Chosen(value=value, origin=origin)
 
 
-def _correct(where: str) -> str:
-    return f"Correct {where}; {_WHO_SETS_WHAT}"
-
-
-def _invalid(what: str, where: str) -> SettingInvalid:
+def _invalid(what: str, origin: Origin) -> SettingInvalid:
     return SettingInvalid(
-        what, why="It would have no effect, or another one than you expect.", next_step=_correct(where)
+        what, why="It would have no effect, or another one than you expect.", next_step=origin.correcting
     )
 
 
 def _unknown(written: str, raw: object, origin: Origin) -> SettingInvalid:
     if written in _TABLES:
         inside = ", ".join(key for key in SETTINGS if key.startswith(f"{written}."))
-        return _invalid(
-            f"{origin.where}: {written} {shown(raw)} is not a table; it holds {inside}", origin.where
-        )
+        return _invalid(f"{origin.where}: {written} {shown(raw)} is not a table; it holds {inside}", origin)
     return SettingInvalid(
         f'{origin.where}: no setting "{written}"{did_you_mean(written, keys_near(written))}',
         why="An unknown key would have no effect, unnoticed.",
-        next_step=f"Correct {origin.where}; `asbuilt config show` lists every key.",
+        next_step=origin.correcting,
     )
 
 
@@ -282,5 +282,6 @@ def _not_for_repositories(setting: Setting, origin: Origin) -> SettingInvalid:
     return SettingInvalid(
         f"{origin.where}: a repository may not set {setting.key}",
         why=f"Other people write a repository's settings; only you may choose this one. {setting.stakes}",
-        next_step=f"Take it out of {origin.where}; for yourself: `asbuilt config set {setting.key} VALUE`",
+        next_step=f"{origin.correcting} to remove it, or set it for yourself:"
+        f" `asbuilt config set {setting.key} VALUE`",
     )

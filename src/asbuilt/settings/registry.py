@@ -246,6 +246,7 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
             Setting(
                 key="run.lanes",
                 default=2,
+                most=64,
                 meaning="number of phases of one unattended run that are worked on at once; `agents.slots`"
                 " limits those of all runs",
                 stakes="Phases that do not need each other would run side by side, and spend side by side.",

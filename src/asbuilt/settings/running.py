@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import structs
 
 from asbuilt.events.options import RunOptions, value_or
-from asbuilt.events.plain import plain_options, read_options
+from asbuilt.events.options_json import plain_options, read_options
 from asbuilt.settings.layers import Layer, Settings
 from asbuilt.settings.registry import SETTINGS
 

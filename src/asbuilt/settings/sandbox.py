@@ -5,8 +5,6 @@ Rule: a repository sets none of them, because other people write it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Final
 
 from asbuilt.settings.setting import Kind, Setting
@@ -50,5 +48,3 @@ SANDBOX: Final = (
         stakes="An agent could read what you keep there, and its model's host would have it.",
     ),
 )
-RENAMED: Final[Mapping[str, str]] = MappingProxyType({"ring.required": "sandbox.required"})
-"""Old keys that are still read, with their new names."""

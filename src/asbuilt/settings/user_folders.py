@@ -17,7 +17,7 @@ def state_folder(environ: Mapping[str, str]) -> Path:
         raise SettingInvalid(
             f'ASBUILT_HOME "{own}" is not an absolute path',
             why="A relative path would name a different folder in every current folder.",
-            next_step="Write it from the root, or unset it.",
+            next_step="`unset ASBUILT_HOME`, or write it from the root.",
         )
     return Path(own)
 
@@ -43,7 +43,7 @@ def home_of(environ: Mapping[str, str]) -> Path:
         raise SettingInvalid(
             "this user has no home folder",
             why="State and settings of a user are kept below it.",
-            next_step="Set HOME, or ASBUILT_HOME and XDG_CONFIG_HOME.",
+            next_step="`export HOME=/var/tmp/home-$(id -u)`, or set ASBUILT_HOME and XDG_CONFIG_HOME.",
         ) from error
 
 

@@ -99,6 +99,11 @@ def _listed(text: str) -> object:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
+def accepted(setting: Setting) -> str:
+    """Return the values that a setting accepts, in words."""
+    return _fit(setting, None)[1]
+
+
 def _fit(setting: Setting, raw: object) -> tuple[Value | None, str]:
     match setting.kind:
         case Kind.FLAG:

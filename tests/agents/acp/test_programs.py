@@ -12,8 +12,8 @@ from msgspec.structs import replace
 
 from asbuilt.agents.acp.adapter import last_status
 from asbuilt.agents.acp.programs import started
+from asbuilt.events.options import AgentProgram
 from asbuilt.policy.agent_kinds import KINDS
-from asbuilt.ports import Program
 from tests.agents.conftest import Machine
 from tests.contracts.adapter import seated
 
@@ -33,7 +33,7 @@ def machine(tmp_path: Path) -> Machine:
 
 
 def start_of(machine: Machine, kind: str, *, level: Level = "bwrap", **changes: object) -> Start:
-    program = Program(kind=kind, command=("/bin/agent",), model="m1", effort="high", budget_usd=2.5)
+    program = AgentProgram(kind=kind, command=("/bin/agent",), model="m1", effort="high", budget_usd=2.5)
     brief = replace(machine.playing("", program=program), **changes)
     seat = seated(machine, brief)
     seat.level = level

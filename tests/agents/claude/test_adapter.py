@@ -31,9 +31,9 @@ from asbuilt.agents.claude.messages import (
 )
 from asbuilt.agents.claude.state import State, can_resume, session_of
 from asbuilt.agents.contract import Call, Turn, Used
-from asbuilt.agents.host.seat import differing, digests
+from asbuilt.agents.host.agent_process import differing, digests
+from asbuilt.events.options import AgentProgram
 from asbuilt.policy.agent_kinds import KINDS
-from asbuilt.ports import Program
 from tests.agents.briefs import BRIEFS
 
 if TYPE_CHECKING:
@@ -235,7 +235,7 @@ def test_no_tool_is_given_that_the_gate_does_not_know() -> None:
 
 
 def test_its_command_line_leaves_settings_and_servers_out_and_names_the_conversation() -> None:
-    program = Program(kind="claude", command=("/bin/claude",), model="opus", effort="high", max_turns=9)
+    program = AgentProgram(kind="claude", command=("/bin/claude",), model="opus", effort="high", max_turns=9)
     line = arguments(replace(BRIEF, program=program), "s1", resumes=False, budget_usd=1.5)
     pairs = list(pairwise(line))
     assert line[0] == "/bin/claude"

@@ -11,7 +11,14 @@ import pytest
 from msgspec.structs import replace
 
 from asbuilt.agents.attempt_folder import Folder
-from asbuilt.agents.host.gate import KNOWN_BAD, Unheld, answered, let_through, snapshot_of, try_sandbox
+from asbuilt.agents.host.permission_answers import (
+    KNOWN_BAD,
+    Unheld,
+    answered,
+    let_through,
+    snapshot_of,
+    try_sandbox,
+)
 from asbuilt.agents.sandbox.launch import probe, settle
 from asbuilt.policy.roles import Snapshot
 from asbuilt.policy.sandbox.rules import for_agent
@@ -19,10 +26,10 @@ from tests.agents.conftest import Machine
 from tests.contracts.attempts import ended
 
 if TYPE_CHECKING:
+    from asbuilt.policy.roles import Role
     from asbuilt.policy.sandbox.rules import Request
-    from asbuilt.ports import Role
 
-_EVERYWHERE = Snapshot(role="implementer", workspace="", runs="plain", edits=True)
+_EVERYWHERE = Snapshot(role="implement", workspace="", runs="plain", edits=True)
 
 
 @pytest.mark.parametrize("role", ["implement", "fix", "verify"])

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.policy.shell.judge import verdict
-from asbuilt.session.wildcards import names_in
+from asbuilt.session.wildcard_expansion import names_in
 from tests.attack.gate.mutants import made, seeded
 from tests.attack.gate.rows import read_rows
 from tests.attack.gate.stage import Stage, build

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.policy.shell.judge import verdict
-from asbuilt.session.wildcards import names_in
+from asbuilt.session.wildcard_expansion import names_in
 from tests.attack.gate.rows import HERE, read_rows
 from tests.attack.gate.stage import Stage, build
 

@@ -10,7 +10,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from asbuilt.events.attempts import DriftFound
-from tests.cli.nights import Night
+from tests.cli.nights import Night, Phases
 from tests.cli.screens import shown
 
 if TYPE_CHECKING:
@@ -62,6 +62,35 @@ def test_a_run_that_is_under_way_has_a_page_already(night: Night) -> None:
         lines[6],
         "- 2a Redis store, after 1",
     ]
+
+
+def test_the_report_of_a_plan_has_the_phases_that_earlier_runs_proved_and_that_have_not_landed(
+    night: Night,
+) -> None:
+    phases: Phases = {"1": ("Token bucket", []), "2": ("Limits", ["1"])}
+    first = night.plan("limits", "21:00:00", phases)
+    first.prove("21:01:00", "1", "aa01f3e")
+    first.over("21:02:00", "held", "proven; landing was not requested")
+    again = night.plan("limits", "21:03:00", phases, [("1", first.made.run, "aa01f3e")])
+    again.prove("21:04:00", "2", "bb01f3e")
+    again.over("21:05:00", "held", "proven; landing was not requested")
+    lead = "Proven: 0 of 0 items, 0 of 0 checks."
+    assert f"{lead} Phase 1 was proven by limits.1.\n" in shown(night, ("report", "limits"), "plain", 80)
+    assert f"{lead}\n" in shown(night, ("report", "limits.2"), "plain", 80)
+    page = asbuilt(night, "report", "limits", "--markdown").stdout
+    assert [line for line in page.splitlines() if line.startswith(("## Phase ", "Proven as"))] == [
+        "## Phase 2: Limits **proven**",
+        "Proven as `bb01f3e000`. 1 attempt. Judged against the text frozen as `9c41`.",
+        "## Phase 1: Token bucket **proven**",
+        "Proven as `aa01f3e000`, by limits.1. 1 attempt. Judged against the text frozen as `9c41`.",
+    ]
+
+
+def test_what_waits_before_a_landing_is_proven_and_not_done(night: Night) -> None:
+    story = night.plan("limits", "21:00:00", {"1": ("Token bucket", [])})
+    story.prove("21:01:00", "1", "aa01f3e")
+    story.ask("21:02:00", "1")
+    assert "limits   waiting, 1 of 1 phase proven\n" in shown(night, ("status", "limits"), "plain", 80)
 
 
 def test_a_landed_run_names_its_commits_time_and_cost(night: Night) -> None:
@@ -116,6 +145,8 @@ def test_claims_about_numbers_and_an_edited_phase_are_on_every_report(night: Nig
     for one in (*claims, edited):
         assert one in text
         assert one in page
+    status = " ".join(shown(night, ("status", "limits"), "plain", 80).split())
+    assert f"Note phase 2: {edited}" in status
     log = " ".join(shown(night, ("log", "limits"), "plain", 80).split())
     assert "2 edited its text was changed in the plan" in log
 
@@ -131,11 +162,14 @@ def test_the_page_is_copied_where_somebody_says_and_never_over_a_file(night: Nig
     (folder / "rate-limit.1.md").write_text("signed off by me", encoding="utf-8")
     again = asbuilt(night, "report", "rate-limit", "--to", "../reports")
     assert "there is a rate-limit.1.md already in" in " ".join(again.stderr.split())
-    assert (again.returncode, again.stderr.splitlines()[-2:]) == (
+    taken = folder / "rate-limit.1.md"
+    assert (again.returncode, again.stderr.splitlines()[-4:]) == (
         1,
         [
             "  Why:  An existing report is never overwritten.",
-            "  Next: Move it away, or name another folder.",
+            "  Next:",
+            f"        mv {taken} {taken}.old",
+            "    or  name another folder",
         ],
     )
     assert (folder / "rate-limit.1.md").read_text(encoding="utf-8") == "signed off by me"
@@ -151,7 +185,7 @@ def test_a_page_that_cannot_be_written_says_so(night: Night) -> None:
         1,
         [
             "  Why:  It is made from the journal each time, so nothing is lost.",
-            "  Next: Name a folder that you may write to with --to.",
+            "  Next: asbuilt report rate-limit.1 --to ~/reports",
         ],
     )
 

@@ -99,7 +99,7 @@ exit 2
 error: "stop auto.md" cannot name a plan
   Why:  A plan's name is typed in commands: letters a-z, digits and hyphens, no
         hyphen in front.
-  Next: Rename the file, e.g. to stop-auto.md.
+  Next: In its folder: mv 'stop auto.md' stop-auto.md
 """)
     assert (
         typed("'plans/stop auto.md finish'").splitlines()[2] == "= asbuilt run 'plans/stop auto.md' --finish"
@@ -121,7 +121,8 @@ exit 2
 --- stderr
 error: not understood: "finsh" means nothing here
   Why:  asbuilt does not guess. Understood: plan plans/rate-limit.md, auto.
-  Next: asbuilt run-plan -h lists the accepted words.
+  Next: asbuilt run-plan -h
+        # lists the accepted words
 """)
     assert typed("plans/rate-limit.md finish every 4h") == snapshot("""\
 exit 2
@@ -129,5 +130,6 @@ exit 2
 error: not understood: finish and every cannot be combined
   Why:  finish runs all phases that are left at once; every runs the next one
         each time. Understood: plan plans/rate-limit.md, finish, every 4h.
-  Next: asbuilt run-plan -h lists the accepted words.
+  Next: asbuilt run-plan -h
+        # lists the accepted words
 """)

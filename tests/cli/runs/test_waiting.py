@@ -1,49 +1,65 @@
-"""What people are told of a plan that reviewers have."""
+"""What a plan waits for, in the words of every command."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
-from asbuilt.cli.runs.waiting import under_review
-from asbuilt.journal.approvals import Approval
-from asbuilt.journal.reviews import Review, Terms
+from asbuilt.cli.runs.next_step import Next
+from asbuilt.cli.runs.waiting import waiting
+from asbuilt.cli.shell.read_context import Moment
+from asbuilt.events.options import RunOptions
+from asbuilt.journal.ids import Address
+from asbuilt.journal.queries.overview import PlanView, RunView
+from asbuilt.journal.schedules import Schedule
+from asbuilt.lifecycle.run.money import Spent
+from asbuilt.lifecycle.status.progress import WaitsFor
+from tests.cli.live import NOW, ago, run
 
-NOW = datetime(2026, 1, 2, 3, 4, 5, tzinfo=UTC)
-AT = "2026-01-02T03:00:05.000Z"
-ASKED = Approval(
-    number=1, key="plan/i/1/r1", plan="plans/hey.md", run="r1", phase=None, kind="plan", question="approve?",
-    intent="i", asked_by="asbuilt", asked_at=AT, answer=None, answered_by=None, answered_at=None, note=None,
+MOMENT = Moment(NOW, is_served=True, state=Path("/nowhere"))
+HOURLY = Schedule(
+    "local", "6f9c", "plans/rate-limit.md", "s1", "rate-limit", "1h", "UTC", RunOptions(), "ann",
+    since=ago(60), slot=ago(-3540), due_at=ago(-3540), set_at=ago(60),
 )  # fmt: skip
-REVIEW = Review(
-    "local", "shop", "plans/hey.md", "r1", 7, "https://forge/7", 1, "a" * 40, Terms((), "main", 30), due_at=AT
-)
-TRANSIENT_ERROR = "no login Why: gh said so. Next: gh auth."
+
+
+def view(state: str, kind: str = "run", waits: WaitsFor | None = None) -> PlanView:
+    made = run(state, kind=kind)
+    ended = ago(120) if state in ("landed", "undone", "stopped", "failed", "held") else None
+    run_view = RunView(
+        made._replace(ended_at=ended), made.name, [], waits or WaitsFor("nobody"), [], Spent(), None
+    )
+    address = Address(made.org, made.repo, made.plan)
+    return PlanView(address, "rate-limit", ago(120), None, run_view, [], Spent(), schedule=HOURLY)
 
 
 @pytest.mark.parametrize(
-    ("review", "words"),
+    ("state", "kind", "before"),
     [
-        (None, ""),
-        (REVIEW._replace(question=2), ""),
-        (REVIEW, "In review: https://forge/7, not polled yet."),
-        (REVIEW._replace(looked_at=AT), "In review: https://forge/7, polled 4m ago."),
-        (
-            REVIEW._replace(looked_at=AT, said=TRANSIENT_ERROR),
-            "In review: https://forge/7, polled 4m ago. The last poll failed: no login. gh auth.",
-        ),
-        (
-            REVIEW._replace(said='{"what": "no login", "why": "gh said so.", "next": "gh auth."}'),
-            "In review: https://forge/7, not polled yet. The last poll failed: no login. gh auth.",
-        ),
-        (
-            REVIEW._replace(said="disk full"),
-            "In review: https://forge/7, not polled yet. The last poll failed: disk full.",
-        ),
+        ("landed", "run", ""),
+        ("undone", "undo", "Reverted on main 22:04; the plan is open again. "),
+        ("stopped", "run", "Stopped 22:04 by the user. All work is kept. "),
     ],
 )
-def test_a_plan_that_reviewers_have_says_when_it_was_looked_at_and_what_hinders(
-    review: Review | None, words: str
+def test_a_plan_with_a_schedule_shows_its_next_time_also_after_an_undo(
+    state: str, kind: str, before: str
 ) -> None:
-    assert under_review(review, ASKED, NOW) == words
+    wait = waiting(view(state, kind, WaitsFor("nobody", is_unexplained=True)), MOMENT)
+    assert (wait.kind, wait.brief) == ("schedule", "23:05 UTC")
+    assert wait.sentence == f"{before}Scheduled: every 1h; next 23:05 UTC, in 59m."
+
+
+@pytest.mark.parametrize("state", ["failed", "held"])
+def test_a_plan_whose_work_waits_for_the_user_does_not_wait_for_its_schedule(state: str) -> None:
+    assert waiting(view(state, "land"), MOMENT).kind != "schedule"
+
+
+def test_the_command_that_continues_an_open_undo_says_so() -> None:
+    wait = waiting(view("paused", "undo", WaitsFor("resume", since=ago(60))), MOMENT)
+    assert wait.next == Next(
+        "asbuilt run rate-limit",
+        other="end it: `asbuilt stop rate-limit`",
+        comment="continues the undo",
+        runs_plan=True,
+    )

@@ -51,8 +51,9 @@ def test_an_error_says_what_why_and_next(capsys: pytest.CaptureFixture[str], sta
 error: no plan "rate-limt". Did you mean rate-limit?
   Why:  Looked in plans/, docs/plans/, specs/*/plans/, and in the folder of your
         own plans elsewhere.
-  Next: asbuilt plan show rate-limit, or asbuilt plan list for all of them, and
-        there may be.
+  Next: asbuilt plan show rate-limit
+    or  asbuilt plan list
+        # for all of them, and there may be
 """)
 
 
@@ -63,7 +64,8 @@ def test_a_full_disk_is_no_bug(capsys: pytest.CaptureFixture[str], state: dict[s
 error: the disk is full: state/worker.log
   Why:  Every step is recorded first, and this one could not be. Nothing was
         changed.
-  Next: Free some disk space, then run the command again.
+  Next: df -h
+        # shows which disk is full; free some space, then run the command again
 """)
     assert not Path(state["ASBUILT_HOME"]).exists()
 
@@ -82,7 +84,8 @@ def test_a_file_that_the_system_refuses_is_no_bug(
 error: shop/.git/config: {words}
   Why:  The current user lacks permission for this file, or its file system is
         read-only.
-  Next: Give yourself access (ls -ld shows its owner), then try again.
+  Next: ls -ld shop/.git/config
+        # shows who has access
 """
     )
     assert not Path(state["ASBUILT_HOME"]).exists()
@@ -115,7 +118,8 @@ def test_a_usage_error_of_click_is_said_in_our_form(
     assert boundary.run(_raising(click.UsageError("Both cannot be.")), argv=[], environ=state) == 2
     assert capsys.readouterr().err == snapshot("""\
 error: asbuilt: both cannot be
-  Next: asbuilt -h shows examples and options.
+  Next: asbuilt -h
+        # shows examples and options
 """)
 
 

@@ -42,7 +42,7 @@ exit 0
 --- stderr
 Next: asbuilt run importer
 """)
-    night.plan("other", "03:00:00").over("03:01:00", "stopped", "asked for")
+    night.plan("other", "03:00:00").over("03:01:00", "stopped", "")
     assert shown(night, (), "plain", 80, PATH=NO_PROGRAMS) == snapshot("""\
 exit 0
 --- stdout

@@ -38,7 +38,8 @@ def _why(night: Night, name: str = "rate-limit") -> str:
 
 def test_long_names_of_plans_are_told_apart_by_their_ends(quiet: Night) -> None:
     for slug in ("greet-customers-name", "greet-customers-name-2"):
-        quiet.plan(slug, "20:00:00").over("20:31:00", "stopped", "asked for")
+        quiet.plan(slug, "20:00:00").over("20:31:00", "stopped", "")
+        (quiet.shop / "plans" / f"{slug}.md").write_text("# Greet\n", encoding="utf-8")
     assert shown(quiet, ("status",), "plain", 80) == snapshot("""\
 exit 0
 --- stdout
@@ -72,11 +73,11 @@ def test_the_stages_of_an_authoring_are_accepted_and_not_done_by_a_mark(quiet: N
 def test_what_is_held_waits_for_a_person(quiet: Night) -> None:
     story = quiet.plan("rate-limit", "20:00:00", auto=False)
     story.prove("20:30:00", "1", "4f1c9a2")
-    story.over("20:31:00", "held", "everything is proven; landing was not requested")
+    story.over("20:31:00", "held", "proven; landing was not requested")
     assert _why(quiet) == snapshot("""\
 exit 0
 --- stdout
-rate-limit   held, 1 of 4 phases done (25%), next 2a
+rate-limit   held, 1 of 4 phases proven, not landed, next 2a
 ✓ 1   Token bucket               proven 4f1c9a2             21:30
 ○ 2a  Redis store                ready
 ○ 2b  Limits per API key         ready
@@ -89,7 +90,7 @@ Next: asbuilt run rate-limit --finish
     assert shown(quiet, ("status", "rate-limit"), "plain", 80) == snapshot("""\
 exit 0
 --- stdout
-rate-limit   held, 1 of 4 phases done (25%), next 2a
+rate-limit   held, 1 of 4 phases proven, not landed, next 2a
 ✓ 1   Token bucket               proven 4f1c9a2             21:30
 ○ 2a  Redis store                ready
 ○ 2b  Limits per API key         ready
@@ -144,10 +145,10 @@ def test_a_phase_that_was_stopped_is_the_next_one_again(quiet: Night) -> None:
     story = quiet.plan("rate-limit", "18:00:00")
     story.prove("18:30:00", "1", "4f1c9a2")
     story.begin("18:31:00", "2a")
-    story.over("18:32:00", "stopped", "asked for")
+    story.over("18:32:00", "stopped", "")
     assert shown(quiet, ("status", "rate-limit"), "plain", 80).splitlines()[2:6] == snapshot(
         [
-            "rate-limit   stopped, 1 of 4 phases done (25%), next 2a",
+            "rate-limit   stopped, 1 of 4 phases proven, not landed, next 2a",
             "✓ 1   Token bucket               proven 4f1c9a2             19:30",
             "– 2a  Redis store                stopped, work kept         19:31",
             "○ 2b  Limits per API key         ready",
@@ -156,7 +157,7 @@ def test_a_phase_that_was_stopped_is_the_next_one_again(quiet: Night) -> None:
 
 
 def test_a_log_that_has_nothing_of_what_was_asked_for_says_so(quiet: Night) -> None:
-    quiet.plan("rate-limit", "18:00:00").over("18:31:00", "stopped", "asked for")
+    quiet.plan("rate-limit", "18:00:00").over("18:31:00", "stopped", "")
     assert shown(quiet, ("log", "rate-limit", "--phase", "9"), "plain", 80) == snapshot("""\
 exit 0
 --- stdout
@@ -178,7 +179,7 @@ def test_a_plan_that_was_found_complete_again_is_as_proven_as_before(quiet: Nigh
 
 
 def test_runs_that_never_began_leave_the_phases_in_sight(quiet: Night) -> None:
-    quiet.plan("rate-limit", "18:00:00").over("18:31:00", "stopped", "asked for")
+    quiet.plan("rate-limit", "18:00:00").over("18:31:00", "stopped", "")
     address = Address(LOCAL, REPO, "plans/rate-limit.md")
     for number in ("a", "b", "c"):
         with quiet.store.write() as session:
@@ -198,7 +199,7 @@ def test_runs_that_never_began_leave_the_phases_in_sight(quiet: Night) -> None:
 
 def test_times_are_shown_in_the_zone_that_was_chosen(quiet: Night) -> None:
     story = quiet.plan("rate-limit", "18:00:00")
-    story.over("18:31:00", "stopped", "asked for")
+    story.over("18:31:00", "stopped", "")
     config = quiet.home.path.parent / ".config" / "asbuilt"
     config.mkdir(parents=True)
     (config / "config.toml").write_text('[time]\nzone = "Etc/GMT+3"\n', encoding="utf-8")
@@ -210,13 +211,14 @@ exit 2
 error: "Nowhere/Here" is not a zone that this machine knows
   Why:  Times would be those of another place, and a schedule could fire at the
         wrong hour.
-  Next: Name yours, as in asbuilt config set time.zone Europe/Prague;
-        asbuilt config show --origin shows who sets it.
+  Next: asbuilt config set time.zone Europe/Prague
+        # with yours
+    or  see who sets it: asbuilt config show --origin
 """)
 
 
 def test_commands_show_times_in_the_zone_that_was_chosen_and_store_them_in_utc(quiet: Night) -> None:
-    quiet.plan("rate-limit", "18:00:00").over("18:31:00", "stopped", "asked for")
+    quiet.plan("rate-limit", "18:00:00").over("18:31:00", "stopped", "")
     put(quiet.shop, retry=RATE_LIMIT)
     zone = {"ASBUILT_TIME_ZONE": "Etc/GMT+3"}
     assert "Stopped Fri 13 Nov 15:31" in printed(quiet, "status", "rate-limit", **zone)
@@ -304,8 +306,7 @@ exit 2
 error: "rate-lim" is part of 2 plans: plans/rate-limit-keys.md,
        plans/rate-limit.md
   Why:  Several plans match.
-  Next: Use one of these names, for example
-        asbuilt status plans/rate-limit-keys.md
+  Next: asbuilt status plans/rate-limit-keys.md
 """)
 
 

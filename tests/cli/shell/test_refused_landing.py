@@ -31,14 +31,11 @@ Next: asbuilt run rate-limit
 
 def test_a_conflict_has_a_next_step_and_an_alternative(quiet: Night) -> None:
     story = quiet.plan("rate-limit", "18:00:00")
-    following = (
-        "Merge it by hand, which then counts as landed: `git switch main && git merge asbuilt/rate-limit`"
-    )
-    other = "revert it and run it again: `asbuilt land rate-limit --undo`"
+    following = "`git switch main && git merge asbuilt/rate-limit`"
+    other = "drop the proven work, to run it again: `asbuilt land rate-limit --undo`"
     story.over("18:31:00", "failed", "Not landed: limit.py changed on main too.", following, other)
     shows = shown(quiet, ("status", "rate-limit"), "plain", 120)
     assert shows.partition("--- stderr\n")[2] == snapshot("""\
-Next: Merge it by hand, which then counts as landed:
-      git switch main && git merge asbuilt/rate-limit
-  or  revert it and run it again: asbuilt land rate-limit --undo
+Next: git switch main && git merge asbuilt/rate-limit
+  or  drop the proven work, to run it again: asbuilt land rate-limit --undo
 """)

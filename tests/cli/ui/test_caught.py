@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from asbuilt.cli.commands.demo.command import Caught, block, caught
+from asbuilt.cli.live.finished import Source
 from asbuilt.cli.ui import columns
 from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.cli.ui.symbols import ASCII, UNICODE
@@ -32,7 +33,7 @@ CHECK = Evidence(
     tree="0" * 40,
 )
 SHELL = CHECK._replace(name="x | y", argv=("/bin/sh", "-c", "x | y"), exit_code=1, why="exit 1")
-LIE = Caught("3", 1, "all tests pass", (("asbuilt ran", "uv run pytest -q on a clean checkout: exit 1"),))
+LIE = Caught("3", 1, "all tests pass", ((Source.CHECK, "uv run pytest -q on a clean checkout: exit 1"),))
 
 
 def _told(*rows: tuple[str, dict[str, Any]]) -> list[Entry]:
@@ -61,10 +62,10 @@ def test_a_check_that_fails_after_done_was_said_is_caught_with_what_was_run() ->
                 says="All tests pass.",
                 against=(
                     (
-                        "asbuilt ran",
+                        Source.CHECK,
                         "python3 -m unittest on a clean checkout: exit 0, but 3 tests are skipped",
                     ),
-                    ("asbuilt ran", "x | y on a clean checkout: exit 1"),
+                    (Source.CHECK, "x | y on a clean checkout: exit 1"),
                 ),
             )
         ]
@@ -80,8 +81,8 @@ def test_a_suite_that_was_made_to_pass_is_caught_by_what_was_changed() -> None:
         ),
     )
     (found,) = caught(told, lambda _: [])
-    assert found == Caught("3", 1, "Done.", (("asbuilt sees", "a.py:3, test_a: test removed"),))
-    assert "its change disagrees" in " ".join(block(_pen(80), found, agent="claude", title="Import"))
+    assert found == Caught("3", 1, "Done.", ((Source.CHANGE, "a.py:3, test_a: test removed"),))
+    assert "rejected by asbuilt" in " ".join(block(_pen(80), found, agent="claude", title="Import"))
 
 
 def test_a_verifier_that_disagrees_is_caught_with_its_reasons() -> None:
@@ -90,7 +91,18 @@ def test_a_verifier_that_disagrees_is_caught_with_its_reasons() -> None:
         ("checks.done", {"outcome": "PASS", "evidence": "sha256:1"}),
         ("verdict.given", {"outcome": "FAIL", "failures": [{"item": 2, "text": "x: FAIL, y"}]}),
     )
-    assert found == [Caught("3", 1, "Done.", (("verifier says", "item 2, x: FAIL, y"),))]
+    assert found == [Caught("3", 1, "Done.", ((Source.VERIFIER, "item 2, x: FAIL, y"),))]
+
+
+def test_what_asbuilt_rejects_of_a_verdict_is_not_said_by_the_verifier() -> None:
+    missing = {"item": 2, "text": "x: FAIL, it cites a.py:9, and the file has 3 lines", "is_rejected": True}
+    (found,) = _caught(
+        ("attempt.ended", {"ending": "done", "says": "Done."}),
+        ("verdict.given", {"outcome": "FAIL", "failures": [{"text": "y", "is_fault": True}, missing]}),
+    )
+    assert found.against == ((Source.ASBUILT, f"the verdict: y; item 2, {missing['text']}"),)
+    shown = " ".join(block(_pen(80), found, agent="claude", title="Import"))
+    assert "its verdict does not hold" in shown
 
 
 def test_what_nobody_called_done_is_no_lie() -> None:
@@ -134,5 +146,5 @@ def test_only_the_failure_is_red_and_nothing_an_agent_says_is_coloured() -> None
 def test_no_text_of_others_steers_the_terminal_or_breaks_the_width(
     says: str, why: str, title: str, width: int
 ) -> None:
-    rows = block(_pen(width), Caught("2a", 1, says, (("asbuilt ran", why),)), agent="claude", title=title)
+    rows = block(_pen(width), Caught("2a", 1, says, ((Source.CHECK, why),)), agent="claude", title=title)
     assert [row for row in rows if columns.width(row) > width or printable(row) != row] == []

@@ -141,8 +141,9 @@ Failed 21:01: the tests could not be run on the base.
   | sh: 1: exec: mvn: not found
   cause     The sandbox has no program mvn that can be started.
 --- stderr
-Next: asbuilt config set checks.tests "<command>" && asbuilt run shop
-      # with your own command, for example npm test
+Next: asbuilt run shop
+      # after you install mvn
+  or  if its name is wrong: asbuilt config set checks.tests "<command>"
 """)
 
 
@@ -175,7 +176,7 @@ Failed 21:03: phase 1 is not proven after 2 fixes: make e2e: FAIL
   | line 39
 --- stderr
 Next: asbuilt run shop
-  or  see what happened: asbuilt log shop
+  or  with a note for the agent: asbuilt run shop -m "what to do differently"
 """)
 
 
@@ -212,7 +213,7 @@ Failed 21:03: phase 1 is not proven after 2 fixes: make e2e: FAIL
   printed   nothing
 --- stderr
 Next: asbuilt run shop
-  or  see what happened: asbuilt log shop
+  or  with a note for the agent: asbuilt run shop -m "what to do differently"
 """)
 
 
@@ -288,7 +289,7 @@ Next: asbuilt config set setup.credentials "npm, pip, netrc, cargo" &&
 setup, `npm ci`, in a clean checkout of tree 3fa9c12: exit 1, after 12s.
 A registry asks for a login, and the setup has none.
 Next: `asbuilt config set setup.credentials "npm, pip, netrc, cargo"`.
-The last lines of its output:
+From its output:
 
 ```
 npm ERR! code E401

@@ -53,7 +53,7 @@ def line(kind: str, **data: Any) -> Line:  # noqa: ANN401
             {"source": "notests", "command": None},
             Line("-", "TESTS", "none found; only the plan's checks will run"),
         ),
-        ("run.stop_asked", {"reason": "asked for"}, Line("-", "STOP", "asked by the user")),
+        ("run.stop_asked", {}, Line("-", "STOP", "asked by the user")),
         ("run.stop_asked", {"reason": "wrong plan"}, Line("-", "STOP", "asked: wrong plan")),
         ("landing.undone", {}, Line("-", "UNDONE", "the landed commits are reverted")),
         ("landing.undone", {"reverted": False}, Line("-", "UNDONE", "nothing had landed")),

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.events.attempts import ChecksDone
+from asbuilt.events.options_json import read_options
 from asbuilt.events.phases import PhaseBegun
-from asbuilt.events.plain import read_options
 from asbuilt.flows.checks.inspect import inspect, keep_remarks
 from asbuilt.flows.run.record import Record
 from asbuilt.git.workspace.workspaces import put_back

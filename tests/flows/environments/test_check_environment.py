@@ -13,8 +13,8 @@ import pytest
 
 from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.flows.environments.check_environment import CheckEnvironment, CheckEnvironments
+from asbuilt.flows.environments.limits_and_variables import Given
 from asbuilt.flows.environments.results import lay
-from asbuilt.flows.environments.terms import Given
 from asbuilt.ports import Opened
 from asbuilt.proof.counts import Counts
 from asbuilt.proof.projects.model import NO_SETUP, Setup

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.events.options import RunOptions
-from asbuilt.events.plain import read_options
-from asbuilt.flows.environments.terms import Given
+from asbuilt.events.options_json import read_options
+from asbuilt.flows.environments.limits_and_variables import Given
 from asbuilt.flows.run.environment import given_in, keep, kept, kept_for, kept_for_forge
 from asbuilt.settings import load
 from asbuilt.settings.granted_variables import asked

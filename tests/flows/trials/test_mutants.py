@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.flows.environments.check_environment import CheckEnvironments
 from asbuilt.flows.trials.allowance import Allowance
-from asbuilt.flows.trials.further import lines_not_run, probe
+from asbuilt.flows.trials.phase_trials import lines_not_run, probe
 from asbuilt.flows.trials.suite import Order, Trials
 from asbuilt.proof.projects.model import Setup
 from tests.flows.proofs import FOR_NODE, NO_PLUGINS, PYTEST, Project

@@ -53,7 +53,7 @@ def test_a_change_of_one_named_file_needs_no_plan_by_profile(
     [
         (SMALL, "rate-limiting-public-api"),
         ("please make it so", "please-make-it-so"),
-        ("Größe der Menüs ändern!", "grosse-der-menus-andern"),
+        ("Größe der Menüs ändern!", "groesse-der-menues-aendern"),
         ("日本語", "plan"),
     ],
 )

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from asbuilt.events.options_json import read_options
 from asbuilt.events.phases import PhaseForked
-from asbuilt.events.plain import read_options
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.limits import FIX_LIMIT
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.status.timeline import spans_of
-from tests.lifecycle.plan_run.test_decide import DIAMOND, RUN, World
+from tests.lifecycle.plan_run.test_next_move import DIAMOND, RUN, World
 from tests.support.happened import happened
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from asbuilt.events.plain import read_options
+from asbuilt.events.options_json import read_options
 from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.moves import until_answered
@@ -16,8 +16,7 @@ ASK = moves.Ask(FIRST, "sign-off", "sign off a?", "1")
 ASK_OTHER = moves.Ask(OTHER, "sign-off", "sign off b?", "1")
 NO = moves.End(
     "stopped",
-    "you did not sign off a change of phase 1: nothing landed; an undo drops the proven commits, "
-    "and the next attempt gets your reason",
+    "you declined a change of phase 1, so nothing landed; after an undo, the next attempt gets your reason",
     "`asbuilt land greet --undo`",
     "decide again: `asbuilt land greet`",
 )
@@ -66,7 +65,7 @@ def test_every_change_is_asked_about_before_one_is_waited_for_and_auto_answers_n
 
 
 def test_a_run_that_holds_says_how_many_and_asks_nobody() -> None:
-    reason = "everything is proven; landing was not requested"
+    reason = "proven; landing was not requested"
     wanted = "before it lands you have to sign off 2 of its changes"
     assert proven(kind="run", mode="finish") == moves.End("held", f"{reason}; {wanted}")
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from asbuilt.events.attempts import TogetherJudged
 from asbuilt.events.event import Cause
 from asbuilt.events.options import CapChoices, RunOptions
-from asbuilt.events.plain import read_options
+from asbuilt.events.options_json import read_options
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.limits import OVERLOAD_LIMIT
@@ -18,7 +18,7 @@ from asbuilt.lifecycle.run.agent_stops import Breaker, course_of, ending_of
 from asbuilt.lifecycle.run.money import Caps, Spent, caps_in, left_s, total, used_in
 from asbuilt.lifecycle.run.moves import Ask, Attempt, End, Keep, Move, Verify, Wait
 from asbuilt.lifecycle.run.retry_times import backs_off_until
-from tests.lifecycle.plan_run.test_decide import LATER, NOW, RUN
+from tests.lifecycle.plan_run.test_next_move import LATER, NOW, RUN
 from tests.lifecycle.test_pausing import BEGUN, KEPT
 from tests.support.happened import happened
 

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.events.plain import read_options
+from asbuilt.events.options_json import read_options
 from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.run.moves import Ask, Attempt
 from asbuilt.lifecycle.run.retry_times import moment, written
 from asbuilt.lifecycle.run.working_time import WorkTime
-from tests.lifecycle.plan_run.test_decide import NOW, RUN
+from tests.lifecycle.plan_run.test_next_move import NOW, RUN
 from tests.lifecycle.run.test_stoppages import Told, stopped
 from tests.lifecycle.test_pausing import BEGUN, KEPT
 from tests.support.happened import happened

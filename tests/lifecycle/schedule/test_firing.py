@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from asbuilt.events.plain import read_options
+from asbuilt.events.options_json import read_options
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.run.moves import Attempt, Begin, Start, Wait
 from asbuilt.lifecycle.run.working_hours import Window, read, window_in, within

@@ -6,7 +6,7 @@ import pytest
 
 from asbuilt.lifecycle.authoring.prompts import instruction
 from asbuilt.lifecycle.authoring.stages import Stage
-from asbuilt.lifecycle.authoring.validators.demands import DEMANDS, Demand
+from asbuilt.lifecycle.authoring.validators.amounts import DEMANDS, Demand
 from tests.lifecycle.stages.cases import chosen
 
 

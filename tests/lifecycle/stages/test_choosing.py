@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from asbuilt.lifecycle.authoring.options import CHOOSABLE, choose
+from asbuilt.lifecycle.authoring.options import choose
 from asbuilt.lifecycle.authoring.session import Session, start, state_of
-from asbuilt.lifecycle.authoring.stages import Stage
+from asbuilt.lifecycle.authoring.stages import CHOOSABLE, Stage
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.plan.markdown.sections import SECTIONS
 from tests.lifecycle.stages.cases import PROMPT, chosen

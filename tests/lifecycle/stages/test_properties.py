@@ -19,7 +19,7 @@ from asbuilt.lifecycle.authoring.session import (
 from asbuilt.lifecycle.authoring.stage_machine import Ask, Finish, GiveUp, next_move
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.validators.document import missing_sections
-from asbuilt.lifecycle.authoring.validators.promises import is_promised
+from asbuilt.lifecycle.authoring.validators.promise_tag import is_promised
 from asbuilt.lifecycle.authoring.validators.stage_validators import Setting, judge
 from tests.lifecycle.stages.cases import FILES, PROMPT, load_all
 from tests.lifecycle.stages.outputs import AROUND, PROMISE, good, submitted

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from asbuilt.errors import GateStopped, NotFound, UsageWrong
 from asbuilt.events.convert import convert
 from asbuilt.events.options import TaskOrder
-from asbuilt.events.plain import read_options
+from asbuilt.events.options_json import read_options
 from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.run.moves import Attempt, End, Judge, Land, Move, Post, Start, Tidy
 from asbuilt.lifecycle.status.progress import progress
@@ -53,7 +53,7 @@ POSTED: Told = ("task.posted", {"task": 7, "status": "planned"})
 LANDED: Told = ("landing.done", {"new": "abcdef0123", "commits": []})
 REFUSED: Told = ("landing.refused", {"what": "Not landed.", "next": "Move it."})
 TIDIED: Told = ("landing.tidied", {})
-STAYS, AGAIN = "task 7 stays [PLANNING].", "asbuilt task plan 7"
+STAYS, AGAIN = "task 7 stays [PLANNING].", "`asbuilt task plan 7`"
 SAID = "task 7 has a plan: 1 phase; key phases: A; file: p.md; status [PLANNED]; "
 TASK = Task(number=7, slug="add_limits", description="Add limits.")
 
@@ -257,4 +257,4 @@ def test_a_task_outlives_its_way_through_json() -> None:
     )
     assert convert(json.loads(json.dumps(to_builtins(whole))), Task) == whole
     texts = ("Don't panic!", "Größe prüfen", "", "x" * 60)
-    assert [slug_for(text) for text in texts] == ["dont_panic", "grosse_prufen", "task", "x" * 50]
+    assert [slug_for(text) for text in texts] == ["dont_panic", "groesse_pruefen", "task", "x" * 50]

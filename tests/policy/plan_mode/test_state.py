@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.policy.notation import read, write
+from asbuilt.policy.light_json import read, write
 from asbuilt.policy.plan_mode.state import (
     Event,
     Hold,

@@ -8,7 +8,7 @@ from tests.policy.programs.asking import refused
 
 ALLOWED = [
     "asbuilt status",
-    "asbuilt why rate-limit",
+    "asbuilt status rate-limit",
     "asbuilt plan show rate-limit --json",
     "asbuilt plan check plans/x.md",
     "asbuilt mode show",

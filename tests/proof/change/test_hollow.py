@@ -38,13 +38,14 @@ def test_a_check_of_the_plan_that_does_nothing_any_more_fails() -> None:
     assert hollow([Change("check.sh", before, before + b"[ 2 = 2 ]\n")], Order(text), ["check.sh"]) == ()
 
 
+COMMENTS = ("sign_off", "comments-only", "")
 PARAMETERS = ("sign_off", "comments-only", "only parameters changed")
 
 
 @pytest.mark.parametrize(
     ("files", "found"),
     [
-        ({"shop.py": PRODUCT + "# why\n", "notes.md": "why\n"}, [PARAMETERS]),
+        ({"shop.py": PRODUCT + "# why\n", "notes.md": "why\n"}, [COMMENTS]),
         ({"shop.py": PRODUCT.replace("(prices)", "(prices, voucher=None)", 1)}, [PARAMETERS]),
         ({"shop.py": PRODUCT.replace("sum(prices)", "sum(prices) + 1")}, []),
         ({"notes.md": "why\n"}, []),

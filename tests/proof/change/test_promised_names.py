@@ -82,6 +82,7 @@ def test_what_a_work_item_names_is_there_and_something_was_done(
         ("`shop.py` has `grams(mg)` and takes `None` for nothing", ""),
         ("`shop.py` tells `stones` from `grams`", ""),
         ("`other.py` has `grams`", ""),
+        ("`shop.py` has `Shop.stones(mg)`", "stones"),
     ],
 )
 def test_a_name_that_a_file_is_said_to_have_is_in_it(item: str, lacking: str) -> None:
@@ -138,6 +139,9 @@ def lacks(name: str) -> str:
         (ROUTES, "Add `refund(id)` or `repay(id)`", ""),
         (TABLE, "Add a migration for `paid`", ""),
         (ROUTES, "Add a migration for `paid`", NO_MIGRATION),
+        (ROUTES, "A migration adds `paid` to databases that exist", NO_MIGRATION),
+        ({"db/store.py": "CREATE = 'CREATE TABLE orders (id int)'\n"}, "A migration adds `paid`", ""),
+        (ROUTES, "Add `Orders.refund(id)`", lacks("refund")),
         (ROUTES, "Write the migration guide", ""),
         ({"a/migrations/2.py": DJANGO.format("")}, "Create a migration for `paid`", NO_MIGRATION),
         ({"a/migrations/2.py": DJANGO.format("AddField()")}, "Create a migration for `paid`", ""),
@@ -158,3 +162,26 @@ def test_what_a_work_item_wants_added_is_in_a_changed_file(
 def test_a_file_that_is_named_without_its_folder_is_there() -> None:
     for named in ("test_it.py", "tests/test_it.py"):
         assert told(added("\n\nx = 1\n", test_it="x\n"), f"- [ ] `{named}` tests it\n") == []
+
+
+AS_IT_WAS = "the phase changes it by an item, and it is as it was"
+
+
+@pytest.mark.parametrize(
+    ("item", "is_found"),
+    [
+        ("`shop.py` gives the server a limiter", True),
+        ("Change `shop.py`: it passes a limiter", True),
+        ("In `shop.py` the server gets a limiter", True),
+        ("`shop.py` and `limits.py` have it", False),
+        ("`shop.py` stays as it is", False),
+        ("`shop.py` does not change", False),
+        ("The limit is like the one in `shop.py`", False),
+        ("A limiter, which `shop.py` may use", False),
+        ("Document `shop.py`", False),
+    ],
+)
+def test_a_file_whose_change_an_item_is_about_was_changed(item: str, *, is_found: bool) -> None:
+    """Another file of the product changed, so that alone shows nothing."""
+    found = told({"limits.py": "LIMIT = 5\n"}, f"- [ ] {item}\n")
+    assert found == ([("sign_off", "promise-unkept", AS_IT_WAS)] if is_found else [])

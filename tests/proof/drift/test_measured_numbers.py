@@ -14,7 +14,6 @@ from asbuilt.proof.drift.measured_numbers import (
     Course,
     Number,
     Shown,
-    Token,
     Weighed,
     accepted,
     against,
@@ -23,9 +22,9 @@ from asbuilt.proof.drift.measured_numbers import (
     far_off,
     notes_of,
     numbers_in,
-    tokens_in,
     weigh,
 )
+from asbuilt.proof.drift.reported_numbers import Token, tokens_in
 from asbuilt.proof.opinion import Entry, Line, Opinion
 from asbuilt.proof.verdict import Held, Promise, Waiver
 

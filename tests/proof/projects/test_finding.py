@@ -142,6 +142,19 @@ def test_the_suite_of_a_folder_is_shown_by_its_files(project: Project, found: tu
 
 
 @pytest.mark.parametrize(
+    ("file", "text"),
+    [
+        ("tox.ini", "[testenv]\ncommands = pytest tests"),
+        ("tox.toml", '[env_run_base]\ncommands = [["pytest", "tests"]]'),
+        ("pyproject.toml", '[tool.tox.env_run_base]\ncommands = [["pytest", "tests"]]'),
+        ("hatch.toml", '[envs.test.scripts]\nrun = "pytest tests"'),
+    ],
+)
+def test_a_declared_command_names_the_file_that_declares_it(file: str, text: str) -> None:
+    assert find(of({"tests/test_a.py": "", file: text})).signs == (file,)
+
+
+@pytest.mark.parametrize(
     ("files", "found"),
     [
         (

@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from asbuilt.events.options_json import read_options
 from asbuilt.events.phases import TestsResolved
-from asbuilt.events.plain import read_options
 from asbuilt.journal.encoding.codec import event_of, fields_of
 from asbuilt.journal.events import MAX_BODY
 from asbuilt.proof.projects.model import (
@@ -26,7 +26,7 @@ from asbuilt.proof.projects.model import (
     Resolved,
     Suite,
     Unknown,
-    names_of,
+    by_name,
     suites_of,
 )
 from asbuilt.proof.projects.recorded import chosen, proposal, read_back, written
@@ -112,10 +112,14 @@ def test_a_declared_weaker_proof_holds_for_every_suite_that_is_found() -> None:
 
 def test_a_single_suite_is_named_tests_and_several_by_their_folders() -> None:
     api, web, other = Suite("api", "a", "pytest"), Suite("web", "b"), Suite("api", "c", "jest")
-    assert names_of((api,)) == ("tests",)
-    assert names_of((Suite("", "d"), web)) == ("tests in .", "tests in web")
-    assert names_of((api, other, web)) == ("tests in api (pytest)", "tests in api (jest)", "tests in web")
-    assert names_of(()) == ()
+    assert tuple(by_name((api,))) == ("tests",)
+    assert tuple(by_name((Suite("", "d"), web))) == ("tests in .", "tests in web")
+    assert tuple(by_name((api, other, web))) == (
+        "tests in api (pytest)",
+        "tests in api (jest)",
+        "tests in web",
+    )
+    assert tuple(by_name(())) == ()
 
 
 @given(projects)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from asbuilt.proof.trials.new_tests import added_names, names_any, remarks_on_unnoticed, without_checks
+from asbuilt.proof.evidence import Evidence
+from asbuilt.proof.suites.model import Severity
+from asbuilt.proof.trials.new_tests import (
+    added_names,
+    names_any,
+    remarks_on_unnoticed,
+    remarks_on_unshown,
+    without_checks,
+)
 
 GO = 'func TestTooWide(t *testing.T) {\n\tgot, err := Center("abcd", 3)\n\t%s\n}\n'
 
@@ -67,3 +75,55 @@ def test_a_person_is_shown_a_change_that_own_tests_or_all_checks_let_pass() -> N
     assert (every.path, every.now) == ("a.py", "every check passes with a.py:1: `<` -> `>`, and 1 more")
     assert (own.path, own.now) == ("a.py", "the phase's own tests pass with a.py:3: `<` -> `>`")
     assert remarks_on_unnoticed([]) == ()
+
+
+def _ran(name: str, **fields: object) -> Evidence:
+    plain = {"why": "exit 0", "ran": None, "skipped": None, "failed": None, "output": "", "duration_s": 0.1}
+    shown = {
+        "name": name,
+        "argv": (name,),
+        "exit_code": 0,
+        "outcome": "PASS",
+        "tree": "t1",
+        **plain,
+        **fields,
+    }
+    return Evidence(**shown)  # type: ignore[arg-type]  # as a case names them
+
+
+SUITE = _ran("tests", emptied="none")
+IDLE = _ran("true", before="passes")
+
+
+@pytest.mark.parametrize(
+    ("shown", "now"),
+    [
+        ([IDLE], "`true` passes"),
+        ([_ran("setup"), SUITE, IDLE], "`true` and the tests pass"),
+        ([_ran("tests", emptied="none", unseen=("a.go: no check runs this file",))], "the tests pass"),
+    ],
+)
+def test_a_phase_without_whose_work_everything_passes_waits_for_a_person(
+    shown: list[Evidence], now: str
+) -> None:
+    (remark,) = remarks_on_unshown(shown)
+    words = f"this phase: nothing shows it: {now} without its work too"
+    assert remark.words == f"{words}, so nothing but the verifier's opinion shows it"
+    assert (remark.severity, remark.content) == (Severity.SIGN_OFF, "t1")
+
+
+@pytest.mark.parametrize(
+    "shown",
+    [
+        [],
+        [SUITE],
+        [SUITE, IDLE, _ran("grep", before="fails")],
+        [SUITE, _ran("slow", before="")],
+        [IDLE, _ran("tests", emptied="tested")],
+        [IDLE, _ran("tests", emptied="none", idle=("tests.test_old",))],
+        [IDLE, _ran("tests", emptied="not run")],
+    ],
+    ids=["nothing ran", "documents", "one fails", "not tried", "tested", "tests of old code", "no time"],
+)
+def test_a_check_that_fails_without_the_work_or_was_not_tried_asks_nothing(shown: list[Evidence]) -> None:
+    assert remarks_on_unshown(shown) == ()

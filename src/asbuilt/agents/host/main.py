@@ -28,17 +28,18 @@ from msgspec.structs import replace
 
 from asbuilt.agents.attempt_folder import Folder, Terms, Unreadable, tries_in, write_whole
 from asbuilt.agents.contract import SAYS_CAP, Adapter, Seat, Turn, stopped
-from asbuilt.agents.host.gate import SnapshotGate, Unheld, let_through, snapshot_of
-from asbuilt.agents.host.record import Record
-from asbuilt.agents.host.seat import TRIES, HostSeat
+from asbuilt.agents.host.agent_process import TRIES, HostSeat
+from asbuilt.agents.host.event_log import Record
+from asbuilt.agents.host.permission_answers import SnapshotGate, Unheld, let_through, snapshot_of
 from asbuilt.agents.sandbox import process_tree
 from asbuilt.agents.sandbox.launch import probe
 from asbuilt.policy.agent_kinds import KINDS, Through
-from asbuilt.ports import Brief, Ending, Result, Role
+from asbuilt.ports import Brief, Ending, Result
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from asbuilt.policy.roles import Role
     from asbuilt.policy.sandbox.rules import Level
 
 TAKEN: Final = 75

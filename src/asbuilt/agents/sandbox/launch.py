@@ -159,7 +159,7 @@ def _overlays_in(folder: Path) -> bool:
         )
         request = settle(asked, homes=())
         script = f"cd {rules.PRIVATE_TMP}/view && rm shown && echo written > also && echo laid"
-        output = _output("bwrap", request, ["/bin/sh", "-c", script])
+        output, _ = _output("bwrap", request, ["/bin/sh", "-c", script])
         return output == "laid" and (lower / "shown").is_file() and (upper / "also").is_file()
 
 
@@ -351,7 +351,7 @@ def _tried(level: Level, program: str | None) -> Refusal | None:
             request = request.changed(writable=(str(folder / "free"),))
         port = str(server.getsockname()[1])
         places = map(str, (*canaries, folder / "free" / "bird"))
-        output = _output(level, request, [sys.executable, "-I", "-S", "-c", _CANARY, *places, port])
+        output, ran = _output(level, request, [sys.executable, "-I", "-S", "-c", _CANARY, *places, port])
         wrote = [path for path in canaries if path.exists()]
         for path in wrote:
             path.unlink()
@@ -360,21 +360,24 @@ def _tried(level: Level, program: str | None) -> Refusal | None:
     if sang and not wrote and not connected:
         return None
     if sang:
-        output = "it ran, and let a write or a connection through"
-    return why_landlock(output) if level == "landlock" else why_bubblewrap(output, knobs_here(), there=True)
+        output, ran = "it ran, and let a write or a connection through", True
+    if level == "landlock":
+        return why_landlock(output)
+    return why_bubblewrap(output, knobs_here(), there=True, ran=ran)
 
 
-def _output(level: Level, request: rules.Request, argv: Sequence[str]) -> str:
+def _output(level: Level, request: rules.Request, argv: Sequence[str]) -> tuple[str, bool]:
+    """Return the output of a probe, and whether it ran on."""
     try:
         with launch(level, request, argv) as process:
             try:
                 output, _ = process.communicate(timeout=_PROBE_TIMEOUT_S)
             except subprocess.TimeoutExpired:
                 process.kill()
-                return "it did not answer in time"
+                return "it did not answer in time", True
     except OSError as error:
-        return str(error)
-    return output.decode("utf-8", "replace").strip()
+        return str(error), False
+    return output.decode("utf-8", "replace").strip(), False
 
 
 def _was_called(server: socket.socket) -> bool:

@@ -45,36 +45,39 @@ def knobs_here() -> Knobs:
     )
 
 
-def why_bubblewrap(output: str, knobs: Knobs, *, there: bool) -> Refusal:
-    """Explain the error of bubblewrap (or Seatbelt); the first matching cause is the one to fix first."""
+def why_bubblewrap(output: str, knobs: Knobs, *, there: bool, ran: bool = False) -> Refusal:
+    """Explain the error of bubblewrap (or Seatbelt); the first matching cause is the one to fix first.
+
+    `ran`: it started the probe, which then did not end as it should; `output` says how.
+    """
     last = output.splitlines()[-1][:200] if output else ""
     if not there:
         return Refusal(
             cause="missing",
             what="bubblewrap is not installed",
             why="It is what holds agents and checks to their workspace on Linux.",
-            next_step="Install the package bubblewrap, then repeat the command.",
+            next_step="`asbuilt doctor --fix sandbox` shows how to install it.",
         )
-    if last.startswith("it "):
+    if ran:
         return Refusal(
             cause="leaks",
             what=f"bubblewrap does not work here: {last}",
             why="A sandbox that lets the canary out lets everything out.",
-            next_step="Look which program answers to the name bwrap; it should be the distribution's own.",
+            next_step="`command -v bwrap` names the program; it should be the distribution's own.",
         )
     if knobs.apparmor:
         return Refusal(
             cause="apparmor",
             what="AppArmor refuses bubblewrap a user namespace",
             why=f"{_APPARMOR} is 1, and no profile excepts bwrap. It said: {last}",
-            next_step="Give /usr/bin/bwrap an AppArmor profile with the rule `userns,` and load it.",
+            next_step="`asbuilt doctor --fix sandbox` shows a profile for /usr/bin/bwrap.",
         )
     if knobs.namespaces_off:
         return Refusal(
             cause="namespaces",
             what="this system has user namespaces switched off",
             why=f"{_NAMESPACES} or {_CLONE} is 0, and bubblewrap needs one. It said: {last}",
-            next_step=f"As root: sysctl -w {_NAMESPACES}=10000 (and {_CLONE}=1 where it exists).",
+            next_step=f"`sudo sysctl -w {_NAMESPACES}=10000` (and {_CLONE}=1 where it exists).",
         )
     if knobs.in_container:
         return Refusal(
@@ -90,7 +93,7 @@ def why_bubblewrap(output: str, knobs: Knobs, *, there: bool) -> Refusal:
         cause="unknown",
         what=f"bubblewrap does not start: {last or 'it said nothing'}",
         why="The kernel or a security module refused it something.",
-        next_step="Run `bwrap --ro-bind / / --unshare-all true` and look into the kernel's log.",
+        next_step="`bwrap --ro-bind / / --unshare-all true`, then look into the kernel's log.",
     )
 
 

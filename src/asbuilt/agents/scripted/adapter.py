@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import signal
 import sys
 import tomllib
@@ -25,13 +26,14 @@ from asbuilt.agents.contract import Call, Called, Conversed, Noted, Said, Turn, 
 from asbuilt.agents.streams import Lines, exit_of, lines_of, object_in, send
 from asbuilt.errors import ScriptInvalid
 from asbuilt.events.event import Cause
-from asbuilt.ports import Brief, Role
+from asbuilt.policy.roles import Role
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Mapping
 
     from asbuilt.agents.contract import Emit, Gate, Seat
+    from asbuilt.ports import Brief
 
 _PLAY: Final = Path(__file__).resolve().with_name("play.py")
 _LINE_CAP: Final = 1 << 20
@@ -213,7 +215,7 @@ def read_script(file: Path) -> Script:
         raise ScriptInvalid(
             f"the script {file} cannot be read: {error}",
             why="The scripted agent does what its script says, and nothing else.",
-            next_step="Give a readable TOML file.",
+            next_step=f"`ls -ld {shlex.quote(str(file))}`; give a readable TOML file.",
         ) from error
     return parsed(text, name=file.name)
 

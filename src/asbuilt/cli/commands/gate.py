@@ -22,12 +22,12 @@ from asbuilt.git.forge.github import open_forge
 from asbuilt.git.repository import open_repository
 from asbuilt.library.repository import find_repository
 from asbuilt.lifecycle.pull_request.forge import crossing
-from asbuilt.policy.notation import read
+from asbuilt.policy.light_json import read
 from asbuilt.policy.shell.judge import verdict
 from asbuilt.session.conversation import state_home
 from asbuilt.session.hook_command import ASKED, hook_argv
 from asbuilt.session.readonly_script import rule
-from asbuilt.session.wildcards import names_in
+from asbuilt.session.wildcard_expansion import names_in
 
 Judge = Callable[[str], str | None]
 
@@ -82,7 +82,7 @@ def check(door: Door, text: str | None, *, jsonl: bool) -> int:
         raise UsageWrong(
             "gate check takes a command, or --jsonl and lines on standard input",
             why="It accepts only one of the two.",
-            next_step="Quote the whole command: asbuilt gate check 'git log | head'",
+            next_step="`asbuilt gate check 'git log | head'`, with the whole command in quotes.",
         )
     judge = _judge_at(door)
     if text is None:

@@ -9,6 +9,7 @@ from msgspec import UNSET, structs
 
 from asbuilt.cli.commands.run.follow import ask_for
 from asbuilt.cli.commands.run.resume import agreed
+from asbuilt.cli.runs.lost_plan_file import bringing_back, is_lost
 from asbuilt.cli.shell.addresses import never_ran
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.plan_context import complete_plan
@@ -40,15 +41,17 @@ def command(door: Door, plan: str, *, undo: bool, front: bool) -> int:
 
 def land(door: Door, plan: str, *, undo: bool = False, front: bool = False) -> int:
     """Land what a plan's runs have proven, or revert what the last run landed, with the settings of now."""
-    site = site_of(door, plan)
+    site = site_of(door, plan, ends=undo)
     address = site.address(plan)
     with site.journal.store.read() as session:
         listed = runs.of_plan(session, address, limit=1)
     if not listed:
-        raise never_ran(plan)
+        raise never_ran(plan, ends=undo)
     last = listed[0]
     if front and not last.is_over and _to_front(door, site, last):
         return DONE
+    if not undo and last.is_over:
+        _need_proven(site, address, last.options.slug)
     options, changes = renewed(last.options, site.desk.settings)
     if not agreed(door, changes):
         return GATE_STOPPED
@@ -63,6 +66,17 @@ def land(door: Door, plan: str, *, undo: bool = False, front: bool = False) -> i
         of=_newest(site, address, plan, by_pull=last.options.landing == "pr") if undo else UNSET,
     )
     return ask_for(door, site, address, last.options.slug, options)
+
+
+def _need_proven(site: Site, address: Address, slug: str) -> None:
+    standing, root = site.standing(address), site.repository.root if site.has_clone else None
+    back = bringing_back(root, address.plan, slug) if is_lost(root, address.plan) else f"asbuilt run {slug}"
+    if not (standing.unlanded or standing.newest):
+        raise GateStopped(
+            "nothing to land: no phase is proven",
+            why="asbuilt lands only what it has proven.",
+            next_step=f"`{back}`",
+        )
 
 
 def _to_front(door: Door, site: Site, run: Run) -> bool:

@@ -130,7 +130,7 @@ def add(door: Door, text: str, *, kind: str, files: tuple[str, ...]) -> None:
         raise UsageWrong(
             f"a memory has 1 to {LONGEST} characters, and this one has {len(content)}",
             why="Agents get memories as single lines.",
-            next_step="Shorten it to a sentence or two, or write a document in the repository.",
+            next_step='`asbuilt memory add "a sentence or two"`, or write a document in the repository.',
         )
     new_memory = lesson(Kind(kind), content, files=files)
     site = open_site(door)

@@ -28,8 +28,8 @@ from asbuilt.policy.plan_mode.state import PLAN, Hold, HoldUnreadable, plan_file
 from asbuilt.session.context.command_arguments import take_typed
 from asbuilt.session.conversation import folder_of, hold_in, keep_hold, key_of, lives
 from asbuilt.session.conversation_lock import Locked
-from asbuilt.session.records import records
-from asbuilt.session.state import state_in
+from asbuilt.session.conversation_state import state_in
+from asbuilt.session.conversations import records
 
 conversation_option = click.option(
     "--conversation", metavar="KEY", help="key of the conversation, as `asbuilt mode show` prints it"
@@ -63,7 +63,7 @@ def chosen(door: Door, key: str | None) -> Conversation:
             raise NotFound(
                 f"no conversation is known as {key}",
                 why="A conversation is known from its first plan mode or approved plan until it ends.",
-                next_step="In its folder, type: asbuilt mode show",
+                next_step="In its folder: `asbuilt mode show`",
             )
         return Conversation(known, folder_of(door.environ, known))
     around = key_of(door.environ)
@@ -76,13 +76,13 @@ def chosen(door: Door, key: str | None) -> Conversation:
         raise NotFound(
             "no conversation is known in this folder",
             why="A conversation is known from its first plan mode or approved plan.",
-            next_step="In the conversation, type: /asbuilt:plan",
+            next_step="In the conversation: `/asbuilt:plan`",
         )
     listed = ", ".join(f"{conversation.key} ({conversation.shown()})" for conversation in found)
     raise UsageWrong(
         f"{len(found)} conversations are open in this folder: {listed}",
         why="Each has its own mode.",
-        next_step=f"Add --conversation {found[0].key}",
+        next_step=f"`{click.get_current_context().command_path} --conversation {found[0].key}`",
     )
 
 

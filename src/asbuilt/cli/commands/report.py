@@ -12,12 +12,14 @@ import subprocess
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from typing import Any, Final
 
 import click
 
 from asbuilt.cli.commands.status import views_here
-from asbuilt.cli.runs.next_step import Next, helping
+from asbuilt.cli.runs.next_step import Next, helping, installing
+from asbuilt.cli.shell.addresses import named
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.read_context import Looking, complete_address, look, look_for
 from asbuilt.cli.ui.clock import at, lasting, parsed, stamp, zone_of
@@ -26,7 +28,7 @@ from asbuilt.cli.ui.messages import advise, answer, headline
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted, listed
 from asbuilt.errors import DONE, NameTaken, NotFound, StoreFailed
-from asbuilt.flows.report import account_of
+from asbuilt.flows.report import account_of, with_earlier_phases
 from asbuilt.flows.run.record import Record
 from asbuilt.journal import runs
 from asbuilt.journal.queries.overview import events_of, facts_from
@@ -49,7 +51,7 @@ def keep(page: Page, folder: Path) -> Path:
             fresh.write_text(text, encoding="utf-8")
             fresh.replace(folder / name)
     except OSError as error:
-        raise _unwritten(folder, error) from error
+        raise _unwritten(folder, error, f"`df -h {quote(str(folder.parent))}`") from error
     return folder / "report.html"
 
 
@@ -61,7 +63,7 @@ def copy_to(page: Page, folder: Path, name: str) -> list[Path]:
         raise NameTaken(
             f"there is a {taken.name} already in {folder}",
             why="An existing report is never overwritten.",
-            next_step="Move it away, or name another folder.",
+            next_step=f"`mv {quote(str(taken))} {quote(f'{taken}.old')}`, or name another folder.",
         )
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -69,7 +71,7 @@ def copy_to(page: Page, folder: Path, name: str) -> list[Path]:
             with file.open("x", encoding="utf-8") as opened:
                 opened.write(text)
     except OSError as error:
-        raise _unwritten(folder, error) from error
+        raise _unwritten(folder, error, f"`asbuilt report {name} --to ~/reports`") from error
     return [*files]
 
 
@@ -109,11 +111,11 @@ def _browser(environ: Mapping[str, str]) -> list[str] | None:
     return None
 
 
-def _unwritten(folder: Path, error: OSError) -> StoreFailed:
+def _unwritten(folder: Path, error: OSError, next_step: str) -> StoreFailed:
     return StoreFailed(
         f"the page cannot be written into {folder}: {(error.strerror or 'unknown reason').lower()}",
         why="It is made from the journal each time, so nothing is lost.",
-        next_step="Name a folder that you may write to with --to.",
+        next_step=next_step,
     )
 
 
@@ -140,7 +142,8 @@ def command(door: Door, plan: str | None, *, is_opened: bool, folder: str | None
             why="A report shows what a run promised and proved.",
             next_step=f"`asbuilt {'run' if is_written else 'status'} {slug}`",
         )
-    facts, account = _read(looking, run)
+    is_plan = plan is None or named(plan).run is None
+    facts, account = _read(looking, run, is_plan=is_plan)
     page = Page(account, zone_of(looking.moment.now))
     files = []
     if is_opened:
@@ -164,7 +167,8 @@ def command(door: Door, plan: str | None, *, is_opened: bool, folder: str | None
     return DONE
 
 
-def _read(looking: Looking, run: Run) -> tuple[ProvingFacts, Account]:
+def _read(looking: Looking, run: Run, *, is_plan: bool) -> tuple[ProvingFacts, Account]:
+    """Read a run's account; that of a plan has the work of earlier runs that has not landed, too."""
     record = Record(run=run, store=looking.journal.store, blobs=looking.journal.blobs)
     with looking.journal.store.read() as session:
         now, events = session.now, events_of(session, looking.journal.blobs, run.address)
@@ -172,6 +176,8 @@ def _read(looking: Looking, run: Run) -> tuple[ProvingFacts, Account]:
     if not isinstance(facts, ProvingFacts):
         raise TypeError(facts.kind)
     account = account_of(record, facts, events, looking.journal.home.workspaces / run.repo / run.run, now)
+    if is_plan:
+        account = with_earlier_phases(record, facts, events, account)
     return facts, account if run.is_over else account._replace(state=run.state)
 
 
@@ -205,18 +211,23 @@ def _show(door: Door, looking: Looking, run: Run, facts: ProvingFacts, account: 
         answer(door, f"{pen.symbols.failed} ", account.reason)
         show_failures(door, account.failed, more=f"asbuilt status {account.slug}")
     for phase, text in notes(account):
-        answer(door, f"{pen.symbols.note} ", f"phase {phase}: {text}", under=4)
+        answer(door, f"{pen.symbols.note} ", f"phase {phase}: {text}" if phase else text, under=4)
     if account.advice is not None:
         advise(door, *account.advice)
     opens = f"asbuilt report {_prover(looking, run, facts, account)} --open"
-    if command := helping(account.failed):
+    if comment := installing(account.failed):
+        page = f"open the page: `{opens}`"
+        Next(f"asbuilt run {account.slug}", comment=comment, other=page).show(door)
+    elif command := helping(account.failed):
         Next(command, also=f"asbuilt run {account.slug}", other=f"open the page: `{opens}`").show(door)
     else:
         Next(opens).show(door)
 
 
 def _prover(looking: Looking, run: Run, facts: ProvingFacts, account: Account) -> str:
-    """Return the run whose page has the evidence: a run that only landed has none of its own."""
+    """Return what has the evidence on its page: a plan, or a run; a run that only landed has none."""
+    if any(phase.run for phase in account.phases):
+        return account.slug
     if account.phases or not isinstance(facts, DeliveryFacts) or not facts.landed:
         return account.name
     with looking.journal.store.read() as session:
@@ -237,7 +248,8 @@ def _what_came(account: Account) -> str:
         later = [row.id for row in account.outline if not (row.is_done_before or row.id in begun)]
         if later and account.state in ("failed", "stopped"):
             left += f" Not started: {'phase' if len(later) == 1 else 'phases'} {listed(later)}."
-        return f"Proven: {proven}, {total.checks_passed} of {counted(total.checks, 'check')}{waived}.{left}"
+        checks = f"{total.checks_passed} of {counted(total.checks, 'check')}"
+        return f"Proven: {proven}, {checks}{waived}.{_earlier(account)}{left}"
     came = ""
     if account.landed:
         came = f"Landed {_named(account.landed)}, proven before. "
@@ -246,6 +258,19 @@ def _what_came(account: Account) -> str:
     elif account.state in ("done", "undone") and account.reason:
         came = f"{account.reason[0].upper()}{account.reason[1:]}. "
     return f"{came}No agent worked in this run."
+
+
+def _earlier(account: Account) -> str:
+    """Return the sentences about phases that earlier runs proved."""
+    by_run: dict[str, list[str]] = {}
+    for phase in reversed(account.phases):
+        if phase.run:
+            by_run.setdefault(phase.run, []).append(phase.id)
+    return "".join(
+        f" {'Phase' if len(phases) == 1 else 'Phases'} {listed(phases)}"
+        f" {'was' if len(phases) == 1 else 'were'} proven by {run}."
+        for run, phases in by_run.items()
+    )
 
 
 def _named(landed: tuple[Landed, ...]) -> str:

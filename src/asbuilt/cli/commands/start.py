@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from asbuilt.cli.commands.status import show_here, views_here
 from asbuilt.cli.runs.next_step import first_step, has_agent, installed, named_agent, place_of, script_option
-from asbuilt.cli.runs.standing import doing
+from asbuilt.cli.runs.plan_state import doing
 from asbuilt.cli.runs.waiting import is_cut_off, next_of, run_waiting
 from asbuilt.cli.shell.read_context import Looking, survey
 from asbuilt.cli.ui.clock import at

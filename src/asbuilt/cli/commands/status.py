@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from asbuilt.cli.runs.next_step import Next
 from asbuilt.cli.runs.outcome import as_json
-from asbuilt.cli.runs.standing import cause, open_ends, show_plan, show_table
+from asbuilt.cli.runs.plan_state import cause, open_ends, show_plan, show_table
 from asbuilt.cli.runs.waiting import Waiting, next_of, run_waiting, waiting
 from asbuilt.cli.shell.addresses import named as parsed
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.read_context import Looking, Moment, complete_address, look, look_for
-from asbuilt.cli.ui import timetable
 from asbuilt.cli.ui.clock import stamp
 from asbuilt.cli.ui.messages import next_command
+from asbuilt.cli.ui.schedules import schedule_json
 from asbuilt.errors import DONE, NotFound
 from asbuilt.journal import approvals, repositories
 from asbuilt.journal.ids import LOCAL
@@ -104,20 +102,15 @@ def _one(door: Door, name: str) -> int:
     if run_shown is not None:
         # Show the phases and cost of this run, not the plan's current ones.
         view = view._replace(
-            run=run_shown, phases=run_shown.phases, spent=run_shown.spent, claim=None, slug=run_shown.name
+            run=run_shown,
+            phases=run_shown.phases,
+            spent=run_shown.spent,
+            claim=None,
+            slug=run_shown.name,
+            vain_undo=None,
         )
     wait = waiting(view, moment) if run_shown is None else run_waiting(run_shown, moment.seen(run_shown))
-    return _shown(door, view, _without_file(looking, view, wait), moment)
-
-
-def _without_file(looking: Looking, view: PlanView, wait: Waiting) -> Waiting:
-    """Return what a plan waits for; a plan whose file is gone cannot be run."""
-    here, path = looking.library.repository, view.address.plan
-    is_run = wait.next.command.startswith("asbuilt run ")
-    if here is None or not is_run or (here.root / Path(path).expanduser()).is_file():
-        return wait
-    back = Next("asbuilt plan list", other=f"if git has it: `git checkout HEAD -- {quote(path)}`")
-    return wait._replace(sentence=f"{wait.sentence.rstrip('.')}. The plan's file {path} is gone.", next=back)
+    return _shown(door, view, wait, moment)
 
 
 def _marked(door: Door, path: str) -> list[PhaseProgress]:
@@ -138,7 +131,7 @@ def _marks(folder: PurePath | None) -> Marks | None:
     """Return the reader of the marks in the plan files of a checkout."""
 
     def marked(plan: str) -> frozenset[str] | None:
-        from asbuilt.library.opening import marked_done  # noqa: PLC0415  it loads the parser
+        from asbuilt.library.read_plan import marked_done  # noqa: PLC0415  it loads the parser
 
         return marked_done(Path(folder or ""), plan)
 
@@ -169,7 +162,10 @@ def _everywhere(door: Door, looking: Looking | None) -> int:
                 found += [(known, views)] * bool(views)
     if door.json:
         rows = [
-            {"repository": str(known.folder), "plans": [plan_json(view, looking.moment) for view in views]}
+            {
+                "repository": str(known.folder),
+                "plans": [plan_json(view, looking.moment._replace(root=None)) for view in views],
+            }
             for known, views in found
             if looking is not None
         ]
@@ -182,7 +178,7 @@ def _everywhere(door: Door, looking: Looking | None) -> int:
     for number, (known, views) in enumerate(found):
         if number:
             door.screen.answer()
-        show_table(door.screen, views, looking.moment, title=str(known.folder))
+        show_table(door.screen, views, looking.moment._replace(root=None), title=str(known.folder))
     next_command(door, "asbuilt approve --all")
     return DONE
 
@@ -208,6 +204,7 @@ def plan_json(view: PlanView, moment: Moment, wait: Waiting | None = None) -> di
         "cost": view.spent.plain,
         "notes": list(view.notes),
         "claim": {"run": view.claim.run, "since": stamp(view.claim.since)} if view.claim else None,
-        "schedule": timetable.as_json(view.schedule),
+        "schedule": schedule_json(view.schedule),
+        "undo": as_json(view.vain_undo) if view.vain_undo else None,
         "run": as_json(view.run) if view.run else None,
     }

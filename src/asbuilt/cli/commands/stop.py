@@ -18,10 +18,9 @@ from asbuilt.cli.shell.addresses import never_ran
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.plan_context import complete_plan
 from asbuilt.cli.shell.run_context import Site, asker, look_at, site_of, the_only
-from asbuilt.cli.ui import timetable
 from asbuilt.cli.ui.messages import next_command
+from asbuilt.cli.ui.schedules import schedule_json
 from asbuilt.cli.ui.screen import printable
-from asbuilt.cli.ui.words import ASKED_FOR
 from asbuilt.errors import DONE, UsageWrong, WorkerFailed
 from asbuilt.flows.requests import pause, stop
 from asbuilt.flows.schedule import cancel
@@ -50,7 +49,7 @@ _PAUSE_S: Final = 10.0
 @click.option("--all", "every", is_flag=True, help="every run and schedule of this repository")
 @click.option("--schedule", "only_schedule", is_flag=True, help="cancel the schedule, and let a run continue")
 @click.option("--pause", "pauses", is_flag=True, help="pause at the next safe point; asbuilt run continues")
-@click.option("-m", "--message", metavar="TEXT", default=ASKED_FOR, help="why, for the journal")
+@click.option("-m", "--message", metavar="TEXT", default="", show_default=False, help="why, for the journal")
 def command(
     door: Door, plan: str | None, *, every: bool, only_schedule: bool, pauses: bool, message: str
 ) -> int:
@@ -68,13 +67,13 @@ def command(
         )
     if plan is None:
         return _every(door, message, only_schedule=only_schedule)
-    site = site_of(door, plan)
+    site = site_of(door, plan, ends=True)
     address, listed = site.listed(plan)
     cancelled = _cancelled(door, site, [address], message)
     if only_schedule:
         return _continues(door, cancelled, [run for run in listed[:1] if not run.is_over])
     if not listed and not cancelled:
-        raise never_ran(plan)
+        raise never_ran(plan, ends=True)
     if listed and stop(site.journal.store, listed[0], reason=message, asker=asker(door)):
         _serve(door, site, listed[0])
         outcome.shown(door, _ended(site, listed[0]), is_requested=True)
@@ -82,7 +81,7 @@ def command(
         _show_over(door, site.view(listed[0]))
     else:
         door.emitted(
-            "asbuilt.runs/1", {"runs": [], "cancelled": [timetable.as_json(timer) for timer in cancelled]}
+            "asbuilt.runs/1", {"runs": [], "cancelled": [schedule_json(timer) for timer in cancelled]}
         )
     return DONE
 
@@ -94,7 +93,7 @@ def _serve(door: Door, site: Site, *stopped: Run) -> None:
 
 def _continues(door: Door, cancelled: list[Schedule], running: list[Run]) -> int:
     names = [run.name for run in running]
-    cancelled_data = [timetable.as_json(timer) for timer in cancelled]
+    cancelled_data = [schedule_json(timer) for timer in cancelled]
     if door.emitted("asbuilt.runs/1", {"runs": [], "cancelled": cancelled_data, "continue": names}):
         return DONE
     if not cancelled:
@@ -139,8 +138,8 @@ def _paused(door: Door, plan: str | None, reason: str) -> int:
 
 def _to_pause(door: Door, plan: str | None) -> tuple[Site | None, Run | None]:
     if plan is not None:
-        site = site_of(door, plan)
-        return site, site.run(plan)
+        site = site_of(door, plan, ends=True)
+        return site, site.run(plan, ends=True)
     _, found = look_at(door)
     able = [] if found is None else found.open_runs()
     return found, the_only(able, [run.options.slug for run in able], "stop --pause")
@@ -184,7 +183,7 @@ def _every(door: Door, message: str, *, only_schedule: bool) -> int:
         views = [_ended(site, run) for run in asked]
         with store.read() as session:
             others = [claim for claim in claims.every(session, LOCAL, site.repo) if claim.mode == OWNER]
-    rows = [timetable.as_json(timer) for timer in cancelled]
+    rows = [schedule_json(timer) for timer in cancelled]
     stopped = [outcome.as_json(run_view) for run_view in views]
     left = [{"plan": claim.plan, "owner": claim.run} for claim in others]
     if door.emitted("asbuilt.runs/1", {"runs": stopped, "cancelled": rows, "claims_left": left}):

@@ -6,6 +6,7 @@ No I/O. Rule: only what asbuilt's own checks have proven is green; an agent's wo
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from asbuilt.cli.live.rows import Canvas, Piece, Row, Style, text_of
@@ -14,7 +15,7 @@ from asbuilt.cli.ui.clock import at, lasting, parsed
 from asbuilt.cli.ui.words import counted
 from asbuilt.cli.wording.events import event_line
 from asbuilt.events.approvals import ApprovalAnswered
-from asbuilt.events.attempts import AttemptBegun, AttemptEnded, ChecksDone, TogetherDone, VerdictGiven
+from asbuilt.events.attempts import AttemptBegun, AttemptEnded, ChecksDone, Judged, TogetherDone, VerdictGiven
 from asbuilt.events.authoring import StageJudged
 from asbuilt.events.event import Entry, Event, phase_of
 from asbuilt.events.landings import LandingRecovered, LandingRefused, LandingRetried, LandingUnsigned
@@ -40,6 +41,15 @@ _NOTES: Final[dict[type[Event], str]] = {
 """Symbols of other events that get a permanent row."""
 _STYLES: Final[dict[str, Style]] = {"failed": "red", "waits": "yellow"}
 _Kind = TypeVar("_Kind", bound=Event)
+
+
+class Source(StrEnum):
+    """Who refutes an agent's claim; the value is its label."""
+
+    CHECK = "asbuilt ran"
+    CHANGE = "asbuilt sees"
+    VERIFIER = "verifier says"
+    ASBUILT = "asbuilt finds"
 
 
 class Story:
@@ -81,6 +91,8 @@ class Story:
                 rows = [self._together(event, self._shown[entry.key], canvas)]
             case ApprovalAnswered() if entry.actor == self._person:
                 rows = []
+            case PhaseBegun() if event.edited:
+                rows = _note(entry, "note", canvas)
             case PhaseMerged() if event.conflicts:
                 rows = _note(entry, "failed", canvas)
             case RunParked() if not event.until:
@@ -98,15 +110,18 @@ class Story:
         entries = self._of(event.phase)
         took = _took(entries, PhaseBegun, proven_at)
         cost = total(dict(filter(None, (used_in(entry.event) for entry in entries))).values()).brief
-        ran = _counts(self._checked(entries))
+        shown = self._checked(entries)
+        ran, ran_briefly = _counts(shown), _counts(shown, is_brief=True)
         commit = f"  {canvas.safe(event.commit[:_HASH])}"
         right = f"{took:>6}" + (f"  {cost}" if cost else "")
         lead = (*_lead(event.phase, titles, canvas, canvas.symbols.proven, "green"), Piece("proven", "green"))
         room = canvas.width - columns.width(text_of(lead))
-        for words in (f"{commit}  {ran}", commit):
+        asks = f", {counted(event.sign_offs, 'change')} to sign off" if event.sign_offs else ""
+        whole = f"{asks}{commit}"
+        for words in (f"{whole}  {ran}", f"{whole}  {ran_briefly}", whole, asks or commit):
             if len(words) + 1 + len(right) <= room:
                 return (*lead, Piece(f"{words}{right:>{room - len(words)}}"))
-        return (*lead, Piece(commit))
+        return (*lead, Piece(asks or commit))
 
     def _accepted(self, judged_at: str, event: StageJudged, titles: Mapping[str, str], canvas: Canvas) -> Row:
         took = _took(self._of(event.phase), AttemptBegun, judged_at)
@@ -131,13 +146,14 @@ class Story:
         says = ended.says if ended else ""
         parts = [(f"{agent} says", f'"{says}"')] if says else []
         shown = self._checked(entries)
-        parts += [("asbuilt ran", words) for words in _ran(shown)]
+        parts += [(Source.CHECK, words) for words in _ran(shown)]
         # If every check passed, the change itself was refused.
         by_change = all(evidence.outcome == _PASS for evidence in shown)
         if isinstance(event, ChecksDone) and by_change:
-            parts += [("asbuilt sees", words) for words in event.failures]
+            parts += [(Source.CHANGE, words) for words in event.failures]
         if isinstance(event, VerdictGiven):
-            parts.append(("verifier says", "; ".join(map(str, event.failures)) or "nothing"))
+            found = against_verdict(event) or [(Source.VERIFIER, "nothing")]
+            parts += [(source.value, words) for source, words in found]
         parts.append(("so", _what_comes([entry.event for entry in entries])))
         lead = (*_lead(event.phase, titles, canvas, canvas.symbols.failed, "red"), Piece("NOT PROVEN", "red"))
         why = canvas.safe(f"{agent} says done, {_who_disagrees(event, by_change=by_change)}")
@@ -147,6 +163,12 @@ class Story:
     def _checked(self, entries: Sequence[Entry]) -> Sequence[Evidence]:
         checked = (entry for entry in reversed(entries) if isinstance(entry.event, ChecksDone))
         return next((self._shown[entry.key] for entry in checked), ())
+
+
+def against_verdict(event: Judged) -> list[tuple[Source, str]]:
+    """Return what a verdict found unproven: who found it, and what."""
+    found = ((Source.VERIFIER, event.said), (Source.ASBUILT, event.rejected))
+    return [(source, "; ".join(map(str, failures))) for source, failures in found if failures]
 
 
 def _last(entries: Sequence[Entry], kind: type[_Kind]) -> _Kind | None:
@@ -160,10 +182,10 @@ def _took(entries: Sequence[Entry], begins: type[Event], ended_at: str) -> str:
 
 def _who_disagrees(event: ChecksDone | VerdictGiven, *, by_change: bool) -> str:
     if isinstance(event, VerdictGiven):
-        return "a verifier disagrees"
+        return "a verifier disagrees" if event.said or not event.rejected else "its verdict does not hold"
     outcome = event.outcome.replace("_", " ")
     if outcome == "FAIL" and by_change:
-        return "its change disagrees"
+        return "rejected by asbuilt"
     return "a check disagrees" if outcome == "FAIL" else f"the checks are {outcome}"
 
 
@@ -172,12 +194,19 @@ def _lead(phase: str, titles: Mapping[str, str], canvas: Canvas, symbol: str, st
     return Piece(symbol, style), Piece(f" {canvas.named(phase, titles)}{title} ")
 
 
-def _counts(shown: Sequence[Evidence]) -> str:
-    ran = [evidence.ran for evidence in shown if evidence.ran is not None]
-    # A plan's check may repeat tests of a suite.
-    suites = [evidence.ran for evidence in shown if evidence.ran is not None and evidence.is_suite]
+def _counts(shown: Sequence[Evidence], *, is_brief: bool = False) -> str:
+    """Count checks and tests, and those among the tests that failed before the work as well."""
     checks = counted(len(shown), "check")
-    return f"{checks}, {counted(sum(suites or ran[-1:]), 'test')}" if ran else checks
+    ran = [evidence for evidence in shown if evidence.ran is not None]
+    # A plan's check may repeat tests of a suite.
+    tests = [evidence for evidence in ran if evidence.is_suite] or ran[-1:]
+    if not tests:
+        return checks
+    every, failed = sum(test.ran or 0 for test in tests), sum(test.failed or 0 for test in tests)
+    if not failed:
+        return f"{checks}, {counted(every, 'test')}"
+    before = "" if is_brief else f" ({failed} failed before)"
+    return f"{checks}, {every - failed} of {counted(every, 'test')}{before}"
 
 
 def _ran(shown: Sequence[Evidence]) -> list[str]:

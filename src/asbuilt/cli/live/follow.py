@@ -28,7 +28,7 @@ from asbuilt.proof.evidence import Evidence, evidence_from
 if TYPE_CHECKING:
     from asbuilt.events.event import Entry, Event
     from asbuilt.journal.database.store import Session
-    from asbuilt.journal.queries.folds import Folds
+    from asbuilt.journal.queries.facts_cache import Folds
     from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.status.progress import WaitsFor
     from asbuilt.ports import Attempts

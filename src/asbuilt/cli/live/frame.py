@@ -8,11 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.cli.live.rows import Canvas, Piece, Row, Style
-from asbuilt.cli.runs.waiting import AT_WORK, run_waiting
+from asbuilt.cli.runs.waiting import run_waiting
 from asbuilt.cli.shell.read_context import Seen
 from asbuilt.cli.ui import columns
 from asbuilt.cli.ui.clock import ago, at
 from asbuilt.cli.ui.words import counted
+from asbuilt.cli.wording.moves import AT_WORK
 from asbuilt.lifecycle.limits import FIX_LIMIT
 from asbuilt.lifecycle.run.money import caps_in
 from asbuilt.lifecycle.status.progress import DONE, PhaseProgress, State

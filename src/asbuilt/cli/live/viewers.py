@@ -15,12 +15,12 @@ from asbuilt.cli.live.frame import Moment, frame, last_sign
 from asbuilt.cli.live.note_line import Keyboard, typed_on
 from asbuilt.cli.live.region import Region
 from asbuilt.cli.live.rows import Piece, Row
-from asbuilt.cli.runs.waiting import AT_WORK
 from asbuilt.cli.ui.clock import to_the_second
-from asbuilt.cli.ui.columns import shorten
+from asbuilt.cli.ui.columns import shorten_sentence
 from asbuilt.cli.ui.failure import failure_rows
 from asbuilt.cli.ui.screen import WIDTH, Screen, printable
 from asbuilt.cli.wording.events import event_line
+from asbuilt.cli.wording.moves import AT_WORK
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -43,6 +43,9 @@ class News(NamedTuple):
 class Viewer:
     """Shows a run. Without more, it changes no terminal, rings no bell and reads no keys."""
 
+    def __init__(self) -> None:
+        self._failed: set[tuple[str, str, str]] = set()
+
     def held(self) -> AbstractContextManager[None]:
         """Use the terminal, and restore it at the end."""
         return nullcontext()
@@ -50,6 +53,12 @@ class Viewer:
     def show(self, news: Sequence[News], moment: Moment) -> None:
         """Show new events, and the current state."""
         raise NotImplementedError
+
+    def _failure(self, failure: Failure, width: int) -> Iterator[str]:
+        """Draw a failure; the lines of a repeated one are not drawn again."""
+        is_repeated = bool(failure.lines) and failure.same in self._failed
+        self._failed.add(failure.same)
+        return failure_rows(failure, width, is_repeated=is_repeated)
 
     def ring(self) -> None:
         """Alert the user."""
@@ -65,6 +74,7 @@ class LiveViewer(Viewer):
 
     def __init__(self, region: Region, *, bell: bool, person: str, keyboard: Keyboard | None = None) -> None:
         """Draw in `region`. The user types notes on `keyboard`, if there is one."""
+        super().__init__()
         self._region = region
         self._keyboard = keyboard
         self._note: str | None = None
@@ -85,7 +95,7 @@ class LiveViewer(Viewer):
             self._story.record(new.entry, new.shown)
             above += self._story.finished(titles, canvas)
             for failure in new.failures[:1]:
-                rows = failure_rows(failure, canvas.width)
+                rows = self._failure(failure, canvas.width)
                 above += [canvas.fitted((Piece(canvas.verbatim(row)),)) for row in rows]
         for text in self._sent:
             above += canvas.wrapped(
@@ -114,6 +124,7 @@ class LineViewer(Viewer):
     """Writes the run's name, a line for every event, and one after five minutes without an event."""
 
     def __init__(self, screen: Screen) -> None:
+        super().__init__()
         self._screen = screen
         self._spoke_at: datetime | None = None
         self._was_served = True
@@ -136,14 +147,14 @@ class LineViewer(Viewer):
             self._spoke_at = moment.now
             lines.append(_line(moment, "ALIVE", alive(moment)))
         for line in lines:
-            self._screen.talk(shorten(printable(line), WIDTH, self._screen.err.symbols))
+            self._screen.talk(shorten_sentence(printable(line), WIDTH, self._screen.err.symbols))
 
     def _lines(self, news: News, now: datetime, wide: int) -> Iterator[str]:
         line = line_of(self._screen, news.entry, now, wide=wide)
         if line is not None:
             yield line
             for failure in news.failures[:1]:
-                yield from failure_rows(failure, WIDTH)
+                yield from self._failure(failure, WIDTH)
 
 
 def viewer_for(screen: Screen, *, bell: bool, person: str, may_note: bool = False) -> Viewer:

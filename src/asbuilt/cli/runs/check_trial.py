@@ -23,7 +23,9 @@ from asbuilt.flows.checks.prove import tree_of
 from asbuilt.flows.environments.check_environment import CheckEnvironments
 from asbuilt.flows.registration import known
 from asbuilt.flows.run.environment import given_by
+from asbuilt.git.first_use import first_commit
 from asbuilt.git.repository import Repository, open_repository, resolve
+from asbuilt.git.user_name import committing
 from asbuilt.journal.home import Home
 from asbuilt.policy.sandbox.variables import passed
 from asbuilt.proof.checks_before_work import Before, Tried, trial_summary
@@ -34,7 +36,7 @@ from asbuilt.settings.running import beside_checks
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
     from asbuilt.cli.shell.plan_context import Desk
-    from asbuilt.flows.environments.terms import Given
+    from asbuilt.flows.environments.limits_and_variables import Given
     from asbuilt.proof.failure import Failure
 
 
@@ -49,15 +51,16 @@ def trying(door: Door, desk: Desk) -> Iterator[Trying]:
         raise NotFound(
             "checks are tried on what is committed, and there is no repository here",
             why="They need a clean checkout of the project.",
-            next_step="Go into the repository of the plan, or name it with --repo.",
+            next_step="`cd your-repo` goes to the repository of the plan; or name it with --repo.",
         )
     repository = open_repository(desk.library.repository.root)
     commit = resolve(repository, "HEAD")
     if commit is None:
+        first = committing(first_commit(repository.root), repository.common)
         raise GateStopped(
             "nothing is committed here yet",
             why="Checks are tried on a clean checkout of the last commit.",
-            next_step="Commit first; `asbuilt plan check` without --try checks the text alone.",
+            next_step=f"{first}, or check the text alone: `asbuilt plan check`",
         )
     home = Home(state_folder(door.environ))
     with tempfile.TemporaryDirectory(prefix="asbuilt-try-", ignore_cleanup_errors=True) as made:

@@ -18,7 +18,8 @@ from asbuilt.proof.trials import depth as depths
 class Expected(NamedTuple):
     """The expected cost and proof of phases, in words."""
 
-    cost: str
+    cost: str | None
+    """None: no phase here has a known cost yet."""
     proof: str
     """How a phase is proven, and how long that takes. Empty at normal depth without a timed suite."""
 

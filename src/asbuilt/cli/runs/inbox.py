@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt import wiring
-from asbuilt.cli.shell.addresses import names
+from asbuilt.cli.shell.addresses import named, names, recorded
 from asbuilt.cli.shell.plan_context import desk_for
 from asbuilt.cli.shell.run_context import Site, look_at, site_elsewhere
 from asbuilt.errors import NotFound, UsageWrong
@@ -30,6 +30,8 @@ class Waits(NamedTuple):
     run: str
     """Name of the run that asks."""
     asked: Approval
+    is_open: bool = True
+    """The run that asks waits for the answer; False: that run is over, and the next one takes the answer."""
 
 
 def waiting_here(door: Door) -> list[Waits]:
@@ -67,11 +69,12 @@ def landing_here(door: Door) -> list[Run]:
 
 def _waiting(session: Session, repo: str, name: str) -> list[Waits]:
     lead = f"{name}:" if name else ""
-    asked = approvals.waiting(session, LOCAL, repo)
-    return [
-        Waits(f"{lead}{approval.name}", runs.name_of(session, LOCAL, repo, approval.run), approval)
-        for approval in asked
-    ]
+    found = []
+    for approval in approvals.waiting(session, LOCAL, repo):
+        run = runs.find(session, LOCAL, repo, approval.run)
+        asker, is_open = (run.name, not run.is_over) if run else (approval.run, True)
+        found.append(Waits(f"{lead}{approval.name}", asker, approval, is_open))
+    return found
 
 
 def asker_of(site: Site, asked: Approval) -> str:
@@ -85,12 +88,36 @@ def question_at(door: Door, name: str) -> tuple[Site, int]:
     place, _, text = name.rpartition(":")
     digits = text.removeprefix("a")
     if not digits.isascii() or not digits.isdigit():
+        if not place and (found := _of_plan(door, name)) is not None:
+            return found
         raise UsageWrong(
             f"{name} is not the name of a question",
             why="Questions are called a1, a2 and so on; in another repository shop-api:a1.",
             next_step="`asbuilt approve` lists what waits for you.",
         )
     return (_elsewhere(door, place) if place else _here(door, name)), int(digits)
+
+
+def _of_plan(door: Door, name: str) -> tuple[Site, int] | None:
+    """Find the only unanswered question of a plan or a run; None if there is none."""
+    _, site = look_at(door)
+    if site is None:
+        return None
+    with site.journal.store.read() as session:
+        known = recorded(session, site.repo, named(name).plan)
+        plans = [known_plan.plan for known_plan in known] if len(known) == 1 else []
+        waits = [wait for wait in _waiting(session, site.repo, "") if wait.asked.plan in plans]
+    number = named(name).run
+    asked = [wait.asked for wait in waits if number is None or wait.run.endswith(f".{number}")]
+    proven = [run.name for run in landing_here(door) if number is None and run.plan in plans]
+    if len(asked) + len(proven) > 1:
+        ids = [*(approval.name for approval in asked), *proven]
+        raise UsageWrong(
+            f"{name} has {len(ids)} open questions: {', '.join(ids)}",
+            why="An answer is for one question.",
+            next_step=f"`asbuilt approve show {ids[0]}`",
+        )
+    return (site, asked[0].number) if asked else None
 
 
 def _here(door: Door, name: str) -> Site:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from asbuilt.cli.runs.next_step import Next
 from asbuilt.cli.runs.waiting import Waiting
@@ -13,14 +14,16 @@ from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import PlanView
 from asbuilt.lifecycle.run.money import Spent
 from asbuilt.lifecycle.status.progress import PhaseProgress, State
-from asbuilt.plan.model import Phase, Status
 from asbuilt.plan.needs import open_needs
+
+if TYPE_CHECKING:
+    from asbuilt.plan.model import Phase
 
 
 def by_its_marks(door: Door, name: str) -> tuple[PlanView, Waiting]:
     """Return the state of a plan file, and what it waits for; raises NotFound if there is no such plan."""
     opened = desk_for(door).open(name)
-    done = {phase.id for phase in opened.plan.phases if phase.status is Status.DONE}
+    done = opened.plan.marked_done
     phases = [_marked(phase, done) for phase in opened.plan.phases]
     slug = opened.at.slug or opened.at.shown
     changed = datetime.fromtimestamp(opened.at.file.stat().st_mtime, UTC).isoformat()
@@ -39,7 +42,7 @@ def by_its_marks(door: Door, name: str) -> tuple[PlanView, Waiting]:
     return view, Waiting("nobody", "", "", words, Next(command))
 
 
-def _marked(phase: Phase, done: set[str]) -> PhaseProgress:
+def _marked(phase: Phase, done: frozenset[str]) -> PhaseProgress:
     needs = open_needs(phase.depends_on.on, done)
     state: State = "done" if phase.id in done else "pending" if needs else "ready"
     return PhaseProgress(

@@ -8,21 +8,26 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.cli.ui.messages import as_advice, next_step
+from asbuilt.errors import GitFailed, NotFound
+from asbuilt.git.first_use import first_commit, is_foreign
 from asbuilt.library.repository import Repository, branch_of, is_bare, is_unborn
 from asbuilt.library.search_path import Library, plans
 from asbuilt.lifecycle.status.progress import DONE
 from asbuilt.policy.agent_kinds import KINDS
+from asbuilt.proof.failure import TRY_AGAIN
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.cli.shell.options import Door
+    from asbuilt.cli.shell.read_context import Moment
     from asbuilt.journal.approvals import Approval
-    from asbuilt.journal.queries.overview import RunView
+    from asbuilt.journal.queries.overview import PlanView, RunView
     from asbuilt.proof.failure import Failure
     from asbuilt.settings import Settings
 
 
+_DEMO: Final = "see a small plan run: `asbuilt demo`"
 _SCRIPTED: Final = "scripted"
 
 
@@ -38,6 +43,8 @@ class Next(NamedTuple):
     """What to know before the command is typed."""
     advice: str = ""
     """A sentence instead of a command, where the user has to do something outside of asbuilt."""
+    runs_plan: bool = False
+    """The command is `asbuilt run` of the plan, which needs its file."""
 
     def show(self, door: Door) -> None:
         """Print the command on stderr, and the alternative below it."""
@@ -86,18 +93,47 @@ def first_step(library: Library, *, is_able: bool, script: str = "") -> Next:
     """
     here = [plan for plan in plans(library) if plan.slug]
     if library.repository is None and is_bare(library.start):
-        return Next("git clone . ../checkout", other="see a small plan run: `asbuilt demo`")
+        return Next("git clone . ../checkout", other=_DEMO)
     if library.repository is None:
-        return Next("asbuilt demo", other="go to a Git repository first: `cd your-repo`")
-    if is_unborn(library.repository):
-        return Next("git commit --allow-empty -m start", other="see a small plan run: `asbuilt demo`")
+        make = first_commit(library.start, is_repository=False)
+        if make and _before_git(library.start, library.start, commits=True):
+            # The first commit needs a name, which is the next step then.
+            return Next("git init", comment="this folder is no Git repository", other=_DEMO)
+        other = _DEMO if make else "go to your repository: `cd your-repo`"
+        return Next(make or "asbuilt demo", other=other)
+    if (step := before_work(library.repository)) is not None:
+        return step
+    if not is_able and here:
+        return Next("asbuilt doctor agents", other=_DEMO)
     if not is_able:
         return Next("asbuilt demo", other='write a plan: `asbuilt plan new "what you want"`')
     if here:
         return Next(f"asbuilt run {here[0].slug}{script}", other="list the plans: `asbuilt plan list`")
-    return Next(
-        f'asbuilt author "what you want to build"{script}', other="see a small plan run: `asbuilt demo`"
-    )
+    return Next(f'asbuilt author "what you want to build"{script}', other=_DEMO)
+
+
+def before_work(repository: Repository) -> Next | None:
+    """Return the next command where git refuses to work or has no commit; None if a run can start."""
+    is_new = is_unborn(repository)
+    if advice := _before_git(repository.root, repository.common, commits=is_new):
+        return Next("", advice=advice, other=_DEMO)
+    return Next(first_commit(repository.root), other=_DEMO) if is_new else None
+
+
+def _before_git(root: Path, common: Path, *, commits: bool) -> str:
+    """Return what git needs first in a folder: the user's trust, or, before it commits, the user's name."""
+    if not (commits or is_foreign(root, common)):
+        return ""
+    from asbuilt.git.repository import refuse_foreign  # noqa: PLC0415  it starts git, which few calls need
+    from asbuilt.git.user_name import NAMING, is_named  # noqa: PLC0415
+
+    try:
+        refuse_foreign(root, common)
+        return NAMING if commits and not is_named(common) else ""
+    except GitFailed as error:
+        return error.next_step
+    except NotFound:  # git itself, which the commands that need it name
+        return ""
 
 
 def answering(asked: Approval, name: str) -> Next:
@@ -108,35 +144,92 @@ def answering(asked: Approval, name: str) -> Next:
     return Next(f"asbuilt approve yes {name}{note}", other=f'decline: `asbuilt approve no {name} -m "why"`')
 
 
+def without_its_file(slug: str, run: RunView | None, back: str) -> Next:
+    """Return the next command for a plan whose file is gone: what is proven lands from its recorded text.
+
+    `back`: the command that brings the file back.
+    """
+    if run is not None and run.run.is_over and run.to_land:
+        return Next(f"asbuilt land {slug}", other=f"bring the file back: `{back}`")
+    is_recorded = run is not None and bool(run.phases)
+    return Next(back) if is_recorded or back.startswith("git ") else Next("asbuilt plan list")
+
+
+def if_misspelt(*, is_setup: bool = False) -> str:
+    """Return the alternative to an installation: the name of the program may be a slip in the command."""
+    return f'if its name is wrong: `asbuilt config set checks.{"setup" if is_setup else "tests"} "<command>"`'
+
+
+def _misspelt(failures: Sequence[Failure]) -> str:
+    helped = next((failure for failure in failures if failure.next_command), None)
+    return if_misspelt(is_setup=helped is not None and helped.what == "setup")
+
+
+def merge_by_hand(view: PlanView, run: RunView, moment: Moment) -> tuple[str, Next] | None:
+    """Return how far the user has merged the proven work by hand, and the next command; None if not begun."""
+    branch, land = run.run.options.branch, f"asbuilt land {view.slug}"
+    if moment.is_being_merged(view.phases):
+        steps = f"resolve the conflicts and commit, then {land}"
+        give_up = "give the merge up: `git merge --abort`"
+        return "A merge of the proven work is in progress.", Next("git status", comment=steps, other=give_up)
+    if moment.is_merged(branch, run.base, view.phases):
+        return f"Merged into {branch} by hand; asbuilt has not recorded it yet.", Next(land)
+    return None
+
+
 def helping(failures: Sequence[Failure]) -> str:
     """Return the next command of the first failure that has one."""
     return next((failure.next_command for failure in failures if failure.next_command), "")
+
+
+def installing(failures: Sequence[Failure]) -> str:
+    """Return what to do before the command of `helping`; empty if the command itself helps."""
+    helped = next((failure for failure in failures if failure.next_command), None)
+    is_missing = helped is not None and helped.missing and helped.next_command == TRY_AGAIN
+    return f"after you install {helped.missing}" if helped is not None and is_missing else ""
 
 
 def after(view: RunView, failures: Sequence[Failure] = ()) -> Next:
     """Return the next command for a run that is over."""
     options, state = view.run.options, view.run.state
     slug = options.slug
-    again = f"asbuilt verify {slug}" if options.kind == "verify" else f"asbuilt run {slug}"
+    # `asbuilt run` repeats neither of these kinds.
+    own = {"verify": f"asbuilt verify {slug}", "undo": f"asbuilt land {slug} --undo"}
+    again = own.get(options.kind, f"asbuilt run {slug}")
     log = f"see what happened: `asbuilt log {slug}`"
     match state:
+        case "landed" if any(phase.state not in DONE for phase in view.phases):
+            return Next(
+                f"asbuilt run {slug}", other=f"read the report: `asbuilt report {view.name}`", runs_plan=True
+            )
         case "held" if left := sum(phase.state not in DONE for phase in view.phases):
             return Next(
-                f"asbuilt run {slug}{' --finish' * (left > 1)}", other=f"land it now: `asbuilt land {slug}`"
+                f"asbuilt run {slug}{' --finish' * (left > 1)}",
+                other=f"land it now: `asbuilt land {slug}`",
+                runs_plan=True,
             )
         case "held" | "pr-ready" | "pr-ci-failing":
             return Next(f"asbuilt land {slug}", other=f"read the report: `asbuilt report {slug}`")
+        case "failed" if comment := installing(failures):
+            return Next(again, comment=comment, other=_misspelt(failures), runs_plan=options.kind not in own)
         case "failed" if command := helping(failures):
             return Next(command, also=again)
         case "failed" | "stopped" if view.waits_for.next_step:
             return Next("", advice=view.waits_for.next_step, other=view.waits_for.other)
+        case "failed" if options.kind == "run":
+            otherwise = f'with a note for the agent: `asbuilt run {slug} -m "what to do differently"`'
+            return Next(again, other=otherwise, runs_plan=True)
         case "failed" | "stopped":
-            return Next(again, other=log)
+            return Next(again, other=log, runs_plan=options.kind not in own)
         case "undone":
-            return Next(f"asbuilt run {slug}")
+            return Next(f"asbuilt run {slug}", runs_plan=True)
         case "done" if options.kind == "author" or (options.task and options.task.operation == "plan"):
-            return Next(f"asbuilt run {slug} --finish --auto", other=f"one phase: `asbuilt run {slug}`")
+            once = f"one phase: `asbuilt run {slug}`"
+            return Next(f"asbuilt run {slug} --finish --auto", other=once, runs_plan=True)
         case "done" if options.plans:
             return Next(f"asbuilt log {slug}")
+        case "done" if options.kind in ("run", "land"):  # there was nothing to do
+            is_complete = all(phase.state in DONE for phase in view.phases)
+            return Next(f"asbuilt report {slug}") if is_complete else Next(again, runs_plan=True)
         case _:
             return Next(f"asbuilt report {view.name}")

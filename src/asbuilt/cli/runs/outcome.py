@@ -6,8 +6,9 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from asbuilt.cli.runs.next_step import Next, helping
-from asbuilt.cli.runs.waiting import Waiting, run_waiting
+from asbuilt.cli.runs.lost_plan_file import bringing_back, is_lost, root_of
+from asbuilt.cli.runs.next_step import Next, helping, without_its_file
+from asbuilt.cli.runs.waiting import Waiting, needs_file, run_waiting
 from asbuilt.cli.shell.read_context import Seen
 from asbuilt.cli.ui.clock import ago, lasting, parsed, stamp
 from asbuilt.cli.ui.failure import show_failures
@@ -54,13 +55,22 @@ def shown(
     answer(door, lead, sentence, under=0)
     show_failures(door, failures, more=f"asbuilt status {view.run.options.slug}")
     other = before_next() if before_next and code == DONE else None
-    (other or wait.next).show(door)
+    (other or _next_of(view, wait)).show(door)
     return code
+
+
+def _next_of(view: RunView, wait: Waiting) -> Next:
+    root, plan, slug = root_of(view), view.run.plan, view.run.options.slug
+    if needs_file(wait.next, view) and is_lost(root, plan):
+        return without_its_file(slug, view, bringing_back(root, plan, slug))
+    return wait.next
 
 
 def _sentence(view: RunView) -> str:
     own = sum(phase.state in PROVEN for phase in view.phases)
     proven = view.to_land if view.run.state in ("held", "pr-ready", "pr-ci-failing") else own
+    if view.run.state == "stopped":
+        proven = max(own, view.to_land)
     phases, total = counted(proven, "phase"), len(view.phases)
     of_all = f"{proven} of {counted(total, 'phase')}" if proven < total else phases
     took = lasting((parsed(view.run.ended_at or view.run.at) - parsed(view.run.at)).total_seconds())
@@ -78,8 +88,9 @@ def _sentence(view: RunView) -> str:
         case "done":
             return f"{view.name} ended: {why or 'nothing was left to do'}."
         case "stopped":
-            before = "" if view.run.options.plans else f" {of_all} proven. All work is kept."
-            return f"{view.name} stopped{by_whom(why)}.{before}"
+            not_landed = ", not landed" if view.to_land else ""
+            before = "" if view.run.options.plans else f" {of_all} proven{not_landed}. All work is kept."
+            return f"{view.name} stopped{by_whom(view.waits_for.given_reason)}.{before}"
         case _:
             return f"{view.name} failed: {why}"
 

@@ -24,6 +24,7 @@ from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.cli.ui.words import counted, listed
 from asbuilt.errors import DONE, GATE_STOPPED, GateStopped
+from asbuilt.events.questions import is_about_work
 from asbuilt.flows.authoring.refinement import Refinements, is_refinement
 from asbuilt.flows.requests import answer, revise
 from asbuilt.journal.approvals import Approval
@@ -220,10 +221,14 @@ def result_of(site: Site, given: Given, pen: Pen) -> Outcome:
     asked = given.asked
     if not given.counts and asked.answer == REVISED:
         return _overtaken(site, asked, pen)
-    if not given.counts and asked.answer == WITHDRAWN:
-        gone = f"{asked.name} was withdrawn: its authoring is over. Nothing was answered."
-        return Outcome([printable(gone)], "" if site.lead else f"asbuilt run {slug_of(asked)}")
     status = "asbuilt approve --all" if site.lead else f"asbuilt status {slug_of(asked)}"
+    if not given.counts and asked.answer == WITHDRAWN:
+        over, following = "its run is over", "" if site.lead else f"asbuilt run {slug_of(asked)}"
+        if is_about_work(asked.key):
+            over = "the work that it asks about was dropped, has landed, or is asked about again"
+            following = status
+        gone = f"{asked.name} was withdrawn: {over}. Nothing was answered."
+        return Outcome([printable(gone)], following)
     if not given.counts:
         words = f"{asked.name} was already answered: {asked.answer}, by {asked.answered_by}."
         return Outcome([printable(words)], status)

@@ -10,18 +10,20 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.cli.runs.check_trial import trying
-from asbuilt.cli.runs.next_step import Next
+from asbuilt.cli.runs.next_step import Next, if_misspelt
 from asbuilt.cli.shell.settings_files import edit, file_for
 from asbuilt.cli.ui.columns import cut_middle
 from asbuilt.cli.ui.confirm import accepted, typed
-from asbuilt.cli.ui.messages import talk
+from asbuilt.cli.ui.messages import as_advice, talk
 from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import GateStopped, GitFailed
 from asbuilt.git.commits import commit_files, uncommitted
 from asbuilt.git.repository import open_repository, resolve
-from asbuilt.proof.candidates import Seen, Way, best
+from asbuilt.git.user_name import is_named
+from asbuilt.proof.failure import TRY_AGAIN
 from asbuilt.proof.projects.model import Suite
+from asbuilt.proof.test_command_trials import Seen, Way, best
 from asbuilt.settings import Layer, SuiteTable, setting_named
 from asbuilt.settings.running import command_in
 
@@ -79,19 +81,40 @@ def is_setup_broken(seen: Sequence[Seen]) -> bool:
     return bool(seen) and all(observed.setup for observed in seen)
 
 
-def explain_setup(door: Door) -> Next:
+def missing_program(seen: Sequence[Seen]) -> str:
+    """Return the program that a candidate needs and that is not installed, if none of them is usable."""
+    return "" if best(seen) else next((ran.missing for each in seen for ran in each.ran if ran.missing), "")
+
+
+def explain_missing(door: Door, program: str) -> Next:
+    """Print that a program is missing, and return what to do about it."""
+    door.screen.answer(f"The sandbox has no program {printable(program)}, so no test ran.")
+    return Next(TRY_AGAIN, comment=f"after you install {program}", other=if_misspelt())
+
+
+def explain_setup(door: Door, seen: Sequence[Seen]) -> Next:
     """Print that a setup failed, and return what to do about it."""
+    if missing := missing_program(seen):
+        return explain_missing(door, missing)
     door.screen.answer("The setup failed, so no test ran. Fix what its output names, or set another one.")
     return Next(SET_SETUP, other=_NO_SETUP)
 
 
 def need_setup(seen: Sequence[Seen]) -> None:
     """Refuse a run whose setup has failed: the worker would only run it again, and then end the run."""
+    missing = missing_program(seen)
+    if is_setup_broken(seen) and missing:
+        raise GateStopped(
+            f"the setup failed on a clean checkout: there is no program {missing}",
+            why="Without the setup no test runs, so nothing could be proven. No agent was started.",
+            next_step=as_advice(TRY_AGAIN, comment=f"after you install {missing}"),
+        )
     if is_setup_broken(seen):
         raise GateStopped(
             f"the setup failed on a clean checkout: {seen[0].setup}",
-            why="Without it no test runs, so nothing could be proven. No agent was started.",
-            next_step=f"Fix what its output names, or `{SET_SETUP}`; `none` if the tests need no setup.",
+            why="Without it no test runs, so nothing could be proven. No agent was started. "
+            "Fix what its output names, or set another one; none, if the tests need no setup.",
+            next_step=as_advice(SET_SETUP),
         )
 
 
@@ -199,6 +222,9 @@ def _offer_commit(door: Door, desk: Desk, paths: list[str]) -> None:
     paths = [*uncommitted(repository, paths)]
     shown = " and ".join(map(printable, paths))
     if not paths:
+        return
+    if not is_named(repository.common):
+        door.screen.talk(f"Not committed: {shown}. git does not know your name and address.")
         return
     if not accepted(door, f"Commit {shown}?"):
         door.screen.talk("Not committed.")

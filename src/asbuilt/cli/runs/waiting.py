@@ -7,21 +7,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
-from asbuilt.cli.runs.next_step import Next, after, answering
-from asbuilt.cli.ui import timetable
+from asbuilt.cli.runs.lost_plan_file import bringing_back, is_lost
+from asbuilt.cli.runs.next_step import Next, after, answering, merge_by_hand, without_its_file
 from asbuilt.cli.ui.clock import ago, at, lasting, parsed, stamp, until
-from asbuilt.cli.ui.words import by_whom
+from asbuilt.cli.ui.schedules import schedule_sentence
+from asbuilt.cli.ui.words import by_whom, counted
+from asbuilt.cli.wording.moves import AT_WORK
+from asbuilt.cli.wording.reviews import under_review
 from asbuilt.lifecycle.authoring.facts import role_of
 from asbuilt.lifecycle.limits import OVERALL_S, REPEAT_LIMIT, STALL_S
+from asbuilt.lifecycle.status.ended_runs import waits_for_schedule
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from asbuilt.cli.shell.read_context import Moment, Seen
-    from asbuilt.journal.approvals import Approval
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.queries.overview import PlanView, RunView
-    from asbuilt.journal.reviews import Review
     from asbuilt.journal.schedules import Schedule
 
 Kind = Literal[
@@ -29,42 +31,7 @@ Kind = Literal[
     "nobody",
 ]  # fmt: skip
 
-AT_WORK: Final = {
-    "Start": "reads the plan",
-    "ResolveTests": "looks for the tests",
-    "MakeWorkspace": "creates a workspace",
-    "SetUp": "runs the setup",
-    "Baseline": "runs the tests on the base",
-    "Begin": "starts the phase",
-    "Keep": "saves the agent's files",
-    "Check": "runs the checks on a clean checkout",
-    "Fork": "starts phases side by side",
-    "Join": "ends a phase that ran beside others",
-    "MergePhase": "merges a phase with those proven since",
-    "Commit": "commits what is proven",
-    "ProveTogether": "proves all phases together",
-    "Report": "writes the report",
-    "Land": "lands what is proven",
-    "Mark": "writes outcomes into the plan",
-    "Tidy": "cleans up",
-    "Compare": "compares the plan with what is proven",
-    "Recheck": "runs the checks of finished phases again",
-    "Judge": "validates the draft",
-    "Draft": "runs the draft's checks and saves it",
-    "File": "writes the plan's file",
-    "Post": "writes the result into the task ledger",
-    "Look": "polls the pull request",
-    "Push": "builds, proves and pushes what is proven",
-    "Propose": "opens the pull request",
-    "Mend": "applies the fix to the pull request",
-    "Merge": "merges the pull request",
-    "CloseIssues": "closes the issues that the plan names",
-    "Delegate": "starts the run of another plan for a phase",
-    "ProveDelegated": "proves on the branch what another plan did",
-    "CheckInvariants": "checks that nothing is left behind",
-    "Ask": "asks you",
-}
-"""What asbuilt itself does, by its next move."""
+_MAY_BE_MERGED: Final = ("held", "failed", "stopped")
 _NO_WORKER: Final = "No worker is running, so it does not start until one is."
 _SOON_S: Final = 60
 _URGENT: Final[tuple[Kind, ...]] = ("worker", "disk", "person", "claim", "nobody")
@@ -109,37 +76,80 @@ class Waiting(NamedTuple):
 
 
 def waiting(view: PlanView, moment: Moment) -> Waiting:
-    """Return what a plan waits for."""
+    """Return what a plan waits for. After an undo that reverted nothing, the alternative tries it again."""
+    wait = _with_file(view, moment)
+    is_landed = view.run is not None and view.run.run.state == "landed"
+    if view.vain_undo is None or (wait.next.other and not is_landed):
+        return wait
+    return wait._replace(next=wait.next._replace(other=f"undo again: `asbuilt land {view.slug} --undo`"))
+
+
+def _with_file(view: PlanView, moment: Moment) -> Waiting:
+    """Return what a plan waits for; without its file no run starts, but its proven work lands."""
+    wait, path, run = _waiting(view, moment), view.address.plan, view.run
+    if run is not None and run.run.state in _MAY_BE_MERGED and (merge := merge_by_hand(view, run, moment)):
+        return wait._replace(sentence=merge[0], next=merge[1])
+    if not (needs_file(wait.next, run) and is_lost(moment.root, path)):
+        return wait
+    following = without_its_file(view.slug, run, bringing_back(moment.root, path, view.slug))
+    return wait._replace(
+        sentence=f"{wait.sentence.rstrip('.')}. The plan's file {path} is gone.", next=following
+    )
+
+
+def needs_file(following: Next, run: RunView | None) -> bool:
+    """Return whether a plan's next command needs its file: a new run, or what a failed run was advised.
+
+    A run that is cut off continues first; it may end without the file.
+    """
+    if run is not None and not (run.run.is_over or run.is_paused):
+        return False
+    ends = run is not None and run.run.state in ("failed", "stopped") and not run.run.options.plans
+    return following.runs_plan or (ends and bool(following.advice))
+
+
+def _waiting(view: PlanView, moment: Moment) -> Waiting:
     run = view.run
     seen = moment.seen(run)
     claim = view.claim
     if claim is not None and (run is None or run.run.is_over or claim.run != run.run.run):
         return _claim(view.slug, claim, seen)
-    if view.schedule is not None and (run is None or run.run.state in ("landed", "done")):
-        return _scheduled(view.schedule, seen)
+    if view.schedule is not None and (run is None or waits_for_schedule(run.run.options.kind, run.run.state)):
+        is_told = run is not None and run.run.state not in ("landed", "done")
+        return _scheduled(view.schedule, seen, _over(run, seen).sentence if run and is_told else "")
     if run is None:
-        return Waiting("nobody", "", "", "It has not run yet.", Next(f"asbuilt run {view.slug}"))
-    return run_waiting(run, seen)
+        following = Next(f"asbuilt run {view.slug}", runs_plan=True)
+        return Waiting("nobody", "", "", "It has not run yet.", following)
+    # Marks and later runs count, too; a run's own phases are as it left them.
+    is_told = run.run.is_over and bool(view.phases) and not run.run.options.plans
+    return run_waiting(run._replace(phases=view.phases) if is_told else run, seen)
 
 
 def next_of(views: list[PlanView], moment: Moment) -> Next:
     """Return the next command of the plan that needs the user most, else of the newest."""
-    waits = [(waiting(view, moment), view.run and view.run.run.state) for view in views]
-    unfinished = [wait for wait, state in waits if state not in ("landed", "undone", "done")]
+    waits = [(waiting(view, moment), _is_finished(view)) for view in views]
+    unfinished = [wait for wait, is_finished in waits if not is_finished]
     urgent = sorted(
         (wait for wait in unfinished if wait.kind in _URGENT), key=lambda wait: _URGENT.index(wait.kind)
     )
     return (urgent or unfinished or [wait for wait, _ in waits])[0].next
 
 
-def _scheduled(schedule: Schedule, seen: Seen) -> Waiting:
+def _is_finished(view: PlanView) -> bool:
+    state = view.run and view.run.run.state
+    return state in ("undone", "done") or (state == "landed" and view.done == len(view.phases))
+
+
+def _scheduled(schedule: Schedule, seen: Seen, before: str) -> Waiting:
     early = f"asbuilt run {schedule.slug}"
     return Waiting(
         "schedule",
         "the clock",
         _clock(schedule.due_at, seen),
-        f"Scheduled: {timetable.sentence(schedule, seen.now)}.",
-        Next(early) if seen.is_served else Next("asbuilt worker", other=f"run it now: `{early}`"),
+        f"{before.rstrip('.')}. Scheduled: {schedule_sentence(schedule, seen.now)}.".removeprefix(". "),
+        Next(early, runs_plan=True)
+        if seen.is_served
+        else Next("asbuilt worker", other=f"run it now: `{early}`"),
         "" if seen.is_served else _NO_WORKER,
         until=schedule.due_at,
     )
@@ -189,6 +199,12 @@ def is_parked(run: RunView, now: datetime) -> bool:
     return not run.run.is_over and waits.kind in ("limit", "time") and is_late
 
 
+def _continuing(run: RunView) -> Next:
+    """Return the command that continues a run that is not over; an open undo is continued as an undo."""
+    comment = "continues the undo" if run.run.options.kind == "undo" else ""
+    return Next(f"asbuilt run {run.run.options.slug}", comment=comment, runs_plan=True)
+
+
 def _following(run: RunView) -> Next:
     slug = run.run.options.slug
     return Next(f"asbuilt watch {slug}", other=f"end it: `asbuilt stop {slug}`")
@@ -199,29 +215,19 @@ def for_person(run: RunView, now: datetime) -> Waiting:
     asked = run.questions[0]
     age = ago(asked.asked_at, now)
     whom = "your sign-off" if asked.kind == "sign-off" else "you"
+    left = len(run.questions) - 1
+    more = f"; {counted(left, 'more question')} {'waits' if left == 1 else 'wait'}" if left else ""
     others = [wait.phase or "" for wait in run.lanes if wait.kind in ("agent", "verifier", "asbuilt")]
     then = f"Phase {', '.join(others)} continues." if others else "No agent runs until you answer."
     return Waiting(
         "person",
         "you",
         f"{whom} ({asked.name}), {age}",
-        f'Waits for {whom}: {asked.name} "{asked.gist}", asked {age} ago by {run.name}.',
+        f'Waits for {whom}: {asked.name} "{asked.gist}", asked {age} ago by {run.name}{more}.',
         answering(asked, asked.name),
         f"{then} {under_review(run.review, asked, now)}".rstrip(),
         since=asked.asked_at,
     )
-
-
-def under_review(review: Review | None, asked: Approval, now: datetime) -> str:
-    """Return the state of a question's review, and when the worker last polled it; empty without a review."""
-    if review is None or review.question != asked.number:
-        return ""
-    polled = f"polled {ago(review.looked_at, now)} ago" if review.looked_at else "not polled yet"
-    failed = review.failed
-    error = (
-        f" The last poll failed: {failed.what.removesuffix('.')}. {failed.next}" if failed is not None else ""
-    )
-    return f"In review: {review.url}, {polled}.{error}".rstrip()
 
 
 def in_conversation(run: RunView) -> Waiting:
@@ -245,8 +251,8 @@ def _paused(run: RunView, seen: Seen) -> Waiting:
         "person",
         "you",
         f"you, {age}" if age else "you",
-        f"Paused{f' {age} ago' if age else ''}{by_whom(waits.why)}.",
-        Next(f"asbuilt run {slug}", other=f"end it: `asbuilt stop {slug}`"),
+        f"Paused{f' {age} ago' if age else ''}{by_whom(waits.given_reason)}.",
+        _continuing(run)._replace(other=f"end it: `asbuilt stop {slug}`"),
         "Claim and workspace are kept.",
         since=waits.since or None,
     )
@@ -266,7 +272,7 @@ def _agent(run: RunView, seen: Seen) -> Waiting:
     last = f"; last sign {ago(seen.last_activity_at, now)} ago" if seen.last_activity_at else ""
     is_last = waits.kind == "agent" and waits.retries >= REPEAT_LIMIT
     then = f"{'Fails' if is_last else 'Restarts'} after {lasting(STALL_S)} of silence"
-    pause = " Pauses after this attempt." if waits.why else ""
+    pause = " Pauses after this attempt." if waits.pauses else ""
     return Waiting(
         "verifier" if waits.kind == "verifier" else "agent",
         agent,
@@ -287,12 +293,13 @@ def _parked(run: RunView, seen: Seen) -> Waiting:
     waits, now, slug = run.waits_for, seen.now, run.run.options.slug
     since = f" since {at(waits.since, now)}" if waits.since else ""
     due = f"Continues automatically {until(waits.until, now)}" if waits.until else "The end is unknown"
+    what = "the undo " if run.run.options.kind == "undo" else ""
     return Waiting(
         "limit" if waits.kind == "limit" else "time",
         "the clock",
         _clock(waits.until, seen) if waits.until else waits.why,
         f"Parked{since}: {waits.why.rstrip('.')}.",
-        Next(f"asbuilt watch {slug}", other=f"continue now: `asbuilt run {slug}`"),
+        Next(f"asbuilt watch {slug}", other=f"continue {what}now: `asbuilt run {slug}`"),
         f"{due}; files are kept. {'' if seen.is_served else _NO_WORKER}".rstrip(),
         since=waits.since or None,
         until=waits.until,
@@ -320,7 +327,7 @@ def _disk(run: RunView, seen: Seen) -> Waiting:
         "disk space",
         "disk space",
         "The disk of the state folder is full, so no step can be recorded.",
-        Next(f"asbuilt {'watch' if seen.is_served else 'run'} {slug}"),
+        Next(f"asbuilt watch {slug}") if seen.is_served else _continuing(run),
         f"Free some disk space{'; then it continues automatically' if seen.is_served else ''}.",
         since=run.waits_for.since or None,
     )
@@ -335,7 +342,7 @@ def _worker(run: RunView, seen: Seen) -> Waiting:
         "a worker",
         f"a worker, {ago(active_at, seen.now)}",
         f"Cut off{where}, last sign {at(active_at, seen.now)}: no worker is running.",
-        Next(f"asbuilt run {run.run.options.slug}"),
+        _continuing(run),
         "Nothing is lost.",
         since=active_at,
         last_activity_at=active_at,
@@ -372,7 +379,7 @@ def _over(run: RunView, seen: Seen) -> Waiting:
         "pr-ready": f"Not merged {ended}: {why}.",
         "pr-ci-failing": f"Not merged {ended}: {why}.",
         "undone": f"{undone}; the plan is open again.",
-        "stopped": f"Stopped {ended}{by_whom(why)}. All work is kept.",
+        "stopped": f"Stopped {ended}{by_whom(run.waits_for.given_reason)}. All work is kept.",
         "failed": f"Failed {ended}: {why}",
     }.get(run.run.state, f"Ended {ended}: {why or run.run.state}.")
     is_held = run.run.state in ("held", "pr-ready", "pr-ci-failing")

@@ -65,7 +65,7 @@ def repository_of(store: Store, name: Named | None) -> str | None:
         raise UsageWrong(
             f"{len(found)} repositories have a plan {name.plan}: {', '.join(typed)}",
             why="You are in none of them.",
-            next_step=f"Use one of these names, for example `asbuilt status {typed[0]}`",
+            next_step=f"`asbuilt status {typed[0]}`",
         )
     return found[0] if found else None
 
@@ -129,7 +129,7 @@ def several(text: str, plans: Sequence[str]) -> UsageWrong:
     return UsageWrong(
         f'"{text}" is part of {len(plans)} plans: {", ".join(plans)}',
         why="Several plans match.",
-        next_step=f"Use one of these names, for example `asbuilt status {plans[0]}`",
+        next_step=f"`asbuilt status {plans[0]}`",
     )
 
 
@@ -144,10 +144,14 @@ def missing(text: str, known: Sequence[str], shelf: Sequence[str]) -> NotFound:
     )
 
 
-def never_ran(text: str) -> NotFound:
-    """Build the error for a plan or run that the journal does not know."""
+def never_ran(text: str, *, ends: bool = False) -> NotFound:
+    """Build the error for a plan or run that the journal does not know.
+
+    `ends`: the user wants to end or revert it, so starting it is only the alternative.
+    """
+    run = f"`asbuilt run {named(text).plan}`"
     return NotFound(
         f"{text} has not been run here",
         why="There is no run of it to show, stop or land.",
-        next_step=f"`asbuilt run {named(text).plan}`",
+        next_step=f"`asbuilt status {named(text).plan}`, or start it: {run}" if ends else run,
     )

@@ -43,8 +43,10 @@ COMMANDS: Final = {
     "fleet": Lazy("fleet:group", "workers on several machines that share a database"),
     "completion": Lazy("completion:command", "tab completion for your shell"),
 }
-OLD: Final = ("resume", "now", "why", "next", "pause", "tell", "attempts", "agents", "notify", "bug-report")
-"""Old spellings, which work in this release."""
+OTHER: Final = (
+    "resume", "now", "why", "next", "pause", "tell", "attempts", "agents", "notify", "bug-report", "undo",
+)  # fmt: skip
+"""Old spellings, which work in this release, and the word that users try for a revert."""
 COMPLETE_VARIABLE: Final = "_ASBUILT_COMPLETE"
 
 
@@ -54,8 +56,8 @@ class Root(LazyGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command. An old spelling prints the new one on stderr."""
-        if args[0] in OLD:
+        """Find the command. Another spelling prints the command on stderr."""
+        if args[0] in OTHER:
             from asbuilt.cli.shell.renamed import notice, renamed  # noqa: PLC0415 - the door's dispatch
 
             words = renamed(args)

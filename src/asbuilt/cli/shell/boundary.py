@@ -10,6 +10,7 @@ import errno
 import os
 import platform
 import select
+import shlex
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -22,6 +23,7 @@ from typing import Final, TextIO
 import click
 
 from asbuilt._version import VERSION
+from asbuilt.cli.ui.advice import advice_rows
 from asbuilt.cli.ui.screen import Pen, pen_for, printable
 from asbuilt.errors import DONE, INTERRUPTED, OUR_BUG, USAGE, AsbuiltError, DiskFull, FileDenied, UsageWrong
 from asbuilt.settings import state_folder
@@ -53,7 +55,7 @@ def report_error(pen: Pen, error: AsbuiltError) -> int:
         pen.red("error:") + first.removeprefix("error:"),
         *rest,
         *(pen.hanging("  Why:  ", error.why) if error.why else ()),
-        *pen.hanging("  Next: ", error.next_step),
+        *advice_rows(pen, "  Next: ", error.next_step),
     ]
     _print_rows(pen, *rows)
     return error.exit_code
@@ -78,7 +80,7 @@ def _perform(
         _print_rows(pen, error.format_message())
         code = USAGE
     except click.UsageError as error:
-        code = report_error(pen, usage_wrong(error))
+        code = report_error(pen, usage_wrong(error, argv=argv))
     except (KeyboardInterrupt, click.Abort):
         _print_rows(pen, "\nInterrupted.")
         code = INTERRUPTED
@@ -98,7 +100,7 @@ def _disk_full(error: OSError) -> DiskFull:
     return DiskFull(
         f"the disk is full: {error.filename or error.strerror}",
         why="Every step is recorded first, and this one could not be. Nothing was changed.",
-        next_step="Free some disk space, then run the command again.",
+        next_step="`df -h` shows which disk is full; free some space, then run the command again.",
     )
 
 
@@ -146,20 +148,20 @@ def _write_log(state: Path, trace: str, argv: Sequence[str]) -> Path:
     return log
 
 
-def usage_wrong(error: click.UsageError) -> UsageWrong:
-    """Convert a usage error of click into a `UsageWrong`."""
+def usage_wrong(error: click.UsageError, *, argv: Sequence[str]) -> UsageWrong:
+    """Convert a usage error of click into a `UsageWrong`; `argv`: what was typed, to correct it."""
     path = error.ctx.command_path if error.ctx else "asbuilt"
     look = f"`{path} -h` shows examples and options."
     match error:
         case click.NoSuchCommand():
-            what = f'{path} has no command "{error.command_name}"' + _meant(
-                error.command_name, error.possibilities
-            )
-            return UsageWrong(what, why=_OBVIOUS, next_step=f"`{path} -h` lists the commands.")
+            meant = _nearest(error.command_name, error.possibilities)
+            what = f'{path} has no command "{error.command_name}"{_asked(meant)}'
+            fixed = _corrected(argv, error.command_name, meant)
+            return UsageWrong(what, why=_OBVIOUS, next_step=fixed or f"`{path} -h` lists the commands.")
         case click.NoSuchOption():
-            what = f"{path} has no option {error.option_name}" + _meant(
-                error.option_name, error.possibilities
-            )
+            meant = _nearest(error.option_name, error.possibilities)
+            what = f"{path} has no option {error.option_name}{_asked(meant)}"
+            look = _corrected(argv, error.option_name, meant) or look
         case click.MissingParameter():
             what = f"{path} needs {_hint(error) or 'one more argument'}"
             return UsageWrong(what, why="It has no default.", next_step=look)
@@ -170,9 +172,21 @@ def usage_wrong(error: click.UsageError) -> UsageWrong:
     return UsageWrong(what, why=_OBVIOUS, next_step=look)
 
 
-def _meant(typed: str, possibilities: Sequence[str] | None) -> str:
-    close = get_close_matches(typed, possibilities or (), n=1, cutoff=_LIKENESS)
-    return f". Did you mean {close[0]}?" if close else ""
+def _nearest(typed: str, possibilities: Sequence[str] | None) -> str:
+    names = possibilities or ()
+    swapped = [name for name in names if sorted(name) == sorted(typed)]
+    return next(iter(swapped or get_close_matches(typed, names, n=1, cutoff=_LIKENESS)), "")
+
+
+def _asked(meant: str) -> str:
+    return f". Did you mean {meant}?" if meant else ""
+
+
+def _corrected(argv: Sequence[str], wrong: str, meant: str) -> str:
+    """Return the command that was typed, with one word of it corrected; empty if it is not that clear."""
+    if not meant or list(argv).count(wrong) != 1:
+        return ""
+    return f"`{shlex.join(['asbuilt', *(meant if word == wrong else word for word in argv)])}`"
 
 
 def _hint(error: click.BadParameter) -> str:

@@ -10,6 +10,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from shlex import quote
 from typing import Any, NamedTuple, TypeVar
 
 import click
@@ -191,10 +192,11 @@ def _start(repo: object) -> Path:
             ) from error
     folder = Path(str(repo))
     if not folder.is_dir():
+        there = next((parent for parent in folder.parents if parent.is_dir()), Path())
         raise NotFound(
             f"--repo {folder}: no such folder",
             why="The repository is looked for from that folder upwards.",
-            next_step="Name an existing folder.",
+            next_step=f"`ls {quote(str(there))}` shows what exists.",
         )
     return folder.absolute()
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,8 +14,8 @@ from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import AsbuiltError
-from asbuilt.library.finding import find
-from asbuilt.library.opening import Opened, open_plan
+from asbuilt.library.name_resolution import find
+from asbuilt.library.read_plan import Opened, open_plan
 from asbuilt.library.repository import real
 from asbuilt.library.search_path import Library, PlanFile, library_around, plans
 from asbuilt.plan.lint import Length
@@ -23,6 +25,16 @@ if TYPE_CHECKING:
     import click
 
     from asbuilt.plan.model import Plan
+
+
+@contextmanager
+def naming(plan: str) -> Iterator[None]:
+    """Write the plan's name into the next command of an error that has only `PLAN`."""
+    try:
+        yield
+    except AsbuiltError as error:
+        error.next_step = error.next_step.replace(" PLAN", f" {plan}")
+        raise
 
 
 class Desk(NamedTuple):

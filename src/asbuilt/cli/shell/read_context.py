@@ -31,13 +31,14 @@ from asbuilt.journal import runs
 from asbuilt.journal.home import is_full
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries import plan_names
-from asbuilt.library.finding import refuse_unusable
-from asbuilt.library.repository import identity_of
+from asbuilt.library.name_resolution import refuse_unusable
+from asbuilt.library.repository import find_repository, identity_of, merging, tip_of
 from asbuilt.library.search_path import Library, library_around
 from asbuilt.library.search_path import plans as shelved
 from asbuilt.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     import click
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from asbuilt.agents.activity import Signs
     from asbuilt.journal.queries.overview import RunView
     from asbuilt.journal.runs import Run
+    from asbuilt.lifecycle.status.progress import PhaseProgress
 
 
 class Seen(NamedTuple):
@@ -67,6 +69,32 @@ class Moment(NamedTuple):
     """Whether a worker is alive, here or in the fleet."""
     state: Path
     """The state folder, which holds the folders of attempts."""
+    root: Path | None = None
+    """The checkout in which plan files are; None outside a repository."""
+
+    def is_being_merged(self, phases: Iterable[PhaseProgress]) -> bool:
+        """Return whether a merge of a proven commit is in progress in the checkout."""
+        proven = [phase.commit for phase in phases if phase.state == "proven" and phase.commit]
+        checkout = find_repository(self.root) if self.root is not None and proven else None
+        return checkout is not None and merging(checkout) in proven
+
+    def is_merged(self, branch: str, base: str | None, phases: Iterable[PhaseProgress]) -> bool:
+        """Return whether a branch has all commits that are proven, not landed: the user merged them.
+
+        A branch that still points to the base of the run has none, which needs no git to see.
+        """
+        proven = [phase.commit for phase in phases if phase.state == "proven" and phase.commit]
+        checkout = find_repository(self.root) if self.root is not None and proven else None
+        if checkout is None or tip_of(checkout, branch) in (base, ""):
+            return False
+        from asbuilt.git.commits import contains  # noqa: PLC0415  it starts git, which few calls need
+        from asbuilt.git.repository import open_repository  # noqa: PLC0415
+
+        try:
+            repository = open_repository(checkout.root)
+            return all(contains(repository, f"refs/heads/{branch}", commit) for commit in proven)
+        except AsbuiltError:  # without git, or with a damaged repository, the journal is still shown
+            return False
 
     def seen(self, run: RunView | None) -> Seen:
         """Collect what the journal does not hold: the agent's last sign, the worker, and a full disk."""
@@ -106,13 +134,13 @@ class Looking(NamedTuple):
         raise self._missing(name, [known_plan.slug for known_plan in known])
 
     def run(self, text: str) -> Run:
-        """Find a run: the named one, else the newest of its plan."""
+        """Find a run: the named one, else the one that determines the state of its plan."""
         address, name = self.find(text)
         with self.journal.store.read() as session:
             listed = runs.of_plan(session, address)
-        found = [run for run in listed if name.run in (None, run.number)]
-        if found:
-            return found[0]
+        found = runs.standing([run for run in listed if name.run in (None, run.number)])
+        if found is not None:
+            return found
         if listed:
             raise NotFound(
                 f"{name.plan} has no run {name.run}; the newest is {listed[0].number}",
@@ -145,7 +173,8 @@ def survey(door: Door, text: str | None = None) -> tuple[Library, Settings, Look
     else:
         uuid = identity_of(repository)
         repo = wiring.known_repository(journal, repository.root, repository.common, uuid)
-    moment = Moment(now_in(wiring.zone(settings)), is_served(journal), journal.home.path)
+    root = repository.root if repository is not None else None
+    moment = Moment(now_in(wiring.zone(settings)), is_served(journal), journal.home.path, root)
     return library, settings, Looking(journal, repo, library, moment)
 
 

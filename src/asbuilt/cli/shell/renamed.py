@@ -1,4 +1,4 @@
-"""Old spellings of commands. They work in this release; each prints the new spelling on stderr."""
+"""Other spellings of commands: old ones, and `undo`. Each prints the command that it stands for on stderr."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ ONLY_NOTE: Final = "--note-only"
 
 
 def notice(old: str, words: Sequence[str]) -> str:
-    """Return the line that names the new spelling."""
+    """Return the line that names the command."""
     return printable(
         f"asbuilt {old} is now: asbuilt {shlex.join(word for word in words if word != ONLY_NOTE)}"
     )
 
 
 def renamed(arguments: Sequence[str]) -> list[str]:
-    """Return the arguments of the new spelling."""
+    """Return the arguments of the command."""
     match arguments:
         case ["resume" | "now", *rest]:
             return ["run", *rest]
@@ -42,6 +42,8 @@ def renamed(arguments: Sequence[str]) -> list[str]:
             return ["doctor", "notify", *_without(rest, "test")]
         case ["bug-report", *rest]:
             return ["doctor", "bug-report", *rest]
+        case ["undo", *rest]:
+            return ["land", *rest, "--undo"]
         case _:
             return list(arguments)
 

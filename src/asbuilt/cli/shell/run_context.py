@@ -24,8 +24,8 @@ from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import RunView, events_of, run_view
 from asbuilt.journal.runs import Run
-from asbuilt.library.finding import find
-from asbuilt.lifecycle.status.standing import Standing, fold_plan
+from asbuilt.library.name_resolution import find
+from asbuilt.lifecycle.status.plan_state import Standing, fold_plan
 
 Found = TypeVar("Found")
 
@@ -60,11 +60,11 @@ class Site(NamedTuple):
             found = runs.of_plan(session, address)
         return address, [run for run in found if wanted.run in (None, run.number)]
 
-    def run(self, name: str) -> Run:
-        """Find a run: `rate-limit.2`, or the newest of `rate-limit`."""
+    def run(self, name: str, *, ends: bool = False) -> Run:
+        """Find a run: `rate-limit.2`, or the newest of `rate-limit`. `ends`: the command ends it."""
         _, listed = self.listed(name)
         if not listed:
-            raise never_ran(name)
+            raise never_ran(name, ends=ends)
         return listed[0]
 
     def standing(self, address: Address) -> Standing:
@@ -125,11 +125,14 @@ def site_elsewhere(desk: Desk, journal: wiring.Journal, repo: str, lead: str) ->
     return Site(desk, mirror, journal, repo, lead, has_clone=False)
 
 
-def site_of(door: Door, name: str) -> Site:
-    """Open the site for a command about something that has run; raise if nothing has."""
+def site_of(door: Door, name: str, *, ends: bool = False) -> Site:
+    """Open the site for a command about something that has run; raise if nothing has.
+
+    `ends`: the command ends or reverts it.
+    """
     _, site = look_at(door, name)
     if site is None:
-        raise never_ran(name)
+        raise never_ran(name, ends=ends)
     return site
 
 

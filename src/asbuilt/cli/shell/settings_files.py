@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import tomllib
 from contextlib import suppress
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import tomlkit
@@ -16,7 +17,7 @@ from asbuilt.errors import SettingInvalid, SettingsNotWritten
 from asbuilt.library.atomic_files import create, replace
 from asbuilt.plan.markdown.source import digest
 from asbuilt.settings import Chosen, Place, ServiceTable, Setting, Table, Value, presented, survey, user_place
-from asbuilt.settings.files import FOLDER, bytes_of, decoded, repository_place, table_of
+from asbuilt.settings.files import FOLDER, bytes_of, correcting, decoded, repository_place, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -62,10 +63,11 @@ def edit(place: Place, setting: Setting, value: Value | None, repository: Reposi
     # A link in the user's file is followed, so that settings kept elsewhere stay linked.
     root = repository.root if repository else None
     if place.file.parent == root and not place.file.resolve().is_relative_to(root.resolve()):
+        link = quote(place.name)
         raise SettingsNotWritten(
             f"{place.name} is a link to a file outside the repository",
             why="The link could point to any of your files.",
-            next_step="Replace the link by a file.",
+            next_step=f"`cp {link} {link}.new && mv {link}.new {link}` replaces the link by a file.",
         )
     if place.is_users:
         _close(place.file)
@@ -94,7 +96,7 @@ def refuse_locked(chosen: Chosen, setting: Setting) -> None:
         raise SettingInvalid(
             f"{setting.key} is locked to {words(chosen.value)} by {chosen.origin.where}",
             why="The administrator of this machine locked it.",
-            next_step="Leave it, or ask them.",
+            next_step=f"`asbuilt config show {setting.key}`",
         )
 
 
@@ -147,5 +149,5 @@ def _not_edited(place: Place, setting: Setting, value: Value | None) -> Settings
     return SettingsNotWritten(
         f"{place.name} cannot be edited safely; it stays as it was",
         why="The command would have to change more than this one value.",
-        next_step=f"Edit it by hand: {by_hand}.",
+        next_step=f"{correcting(place.file)} to {by_hand}",
     )

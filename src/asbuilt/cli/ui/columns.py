@@ -67,6 +67,15 @@ def shorten(text: str, columns: int, symbols: Symbols) -> str:
     return first(text, columns - len(symbols.ellipsis)).rstrip() + symbols.ellipsis
 
 
+def shorten_sentence(text: str, columns: int, symbols: Symbols) -> str:
+    """Cut a sentence behind its last whole word that fits, and append an ellipsis."""
+    shown = shorten(text, columns, symbols)
+    kept = shown.removesuffix(symbols.ellipsis)
+    if shown == text or text[len(kept) : len(kept) + 1].isspace() or " " not in kept:
+        return shown
+    return kept.rpartition(" ")[0].rstrip() + symbols.ellipsis
+
+
 def cut_middle(text: str, columns: int, symbols: Symbols) -> str:
     """Cut the middle of a text: the start of a path and its file name stay."""
     if width(text) <= columns:

@@ -21,7 +21,7 @@ def edit(door: Door, file: Path, *, name: str) -> str:
         raise NotFound(
             f"the editor {editor[0]} cannot be started: {(error.strerror or 'unknown reason').lower()}",
             why="VISUAL or EDITOR is set to it.",
-            next_step="Set EDITOR to an editor that is installed.",
+            next_step="`export VISUAL=vi`, or another editor that is installed.",
         ) from error
     if not file.exists():
         raise NotFound(
@@ -44,6 +44,6 @@ def _editor(door: Door) -> list[str]:
         raise UsageWrong(
             f"EDITOR {chosen!r} is no command",
             why="Its quotes do not close.",
-            next_step="Set EDITOR to a command.",
+            next_step="`export VISUAL=vi`",
         )
     return words

@@ -1,6 +1,6 @@
 """Draw a failure on a terminal: command, folder, result, output, and likely cause.
 
-Rule: every row passes through `printable` and fits the width. No line of the output is dropped.
+Rule: every row passes through `printable` and fits the width. No line of a failure is dropped.
 """
 
 from __future__ import annotations
@@ -19,18 +19,18 @@ _LABEL: Final = 10
 _BAR: Final = "  | "
 
 
-def failure_rows(failure: Failure, width: int) -> Iterator[str]:
-    """Draw a failure in rows of at most `width` columns."""
+def failure_rows(failure: Failure, width: int, *, is_repeated: bool = False) -> Iterator[str]:
+    """Draw a failure in rows of at most `width` columns; a repeated one without its lines."""
     labelled = (
         ("failed", failure.title),
         ("command", failure.command),
         ("where", failure.folder),
         ("result", failure.how),
-        ("printed", "" if failure.lines else "nothing"),
+        ("printed", "the same as before" if is_repeated else "" if failure.lines else "nothing"),
     )
     for label, text in labelled:
         yield from _labelled(label, text, width)
-    for line in failure.lines:
+    for line in () if is_repeated else failure.lines:
         yield from (f"{_BAR}{piece}" for piece in pieces(printable(line), width - len(_BAR)))
     yield from _labelled("cause", failure.cause, width)
 

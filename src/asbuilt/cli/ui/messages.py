@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from asbuilt.cli.shell.options import Door
+from asbuilt.cli.ui.advice import advice_rows
 from asbuilt.cli.ui.columns import cut_middle
 from asbuilt.cli.ui.screen import Pen, printable
 
@@ -39,8 +40,8 @@ def next_step(door: Door, text: str, *, other: str = "") -> None:
     """Print what to do next, and the alternative below it; nothing in a repository that is deleted."""
     if IN_SCRATCH in door.environ:
         return
-    for lead, words in (("Next: ", text), ("  or  ", other)):
-        door.screen.talk_all(door.screen.err.hanging(lead, words) if words else ())
+    if text:
+        door.screen.talk_all(advice_rows(door.screen.err, "Next: ", text, other=other))
 
 
 def answer(door: Door, lead: str, text: str, *, under: int | None = None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 
 def counted(count: int, singular: str, many: str | None = None) -> str:
@@ -24,10 +23,6 @@ def size(count: int) -> str:
     return f"{count} bytes"
 
 
-ASKED_FOR: Final = "asked for"
-"""The reason in the journal of a stop or a pause for which the user gave none."""
-
-
 def by_whom(reason: str) -> str:
-    """Return the end of a sentence about a stop or a pause: its reason, or the user."""
-    return " by the user" if reason == ASKED_FOR else f": {reason.rstrip('.')}"
+    """Return the end of a sentence about a stop or a pause: its reason, or the user who gave none."""
+    return f": {reason.rstrip('.')}" if reason else " by the user"

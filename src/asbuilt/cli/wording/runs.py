@@ -42,9 +42,10 @@ def _deferred(event: schedules.ScheduleDeferred) -> Words:
 
 
 def _ended(event: runs.RunEnded) -> Words:
-    # The event of the landing or of the undo has reported the usual end.
-    is_reported = event.state in ("landed", "undone") and not event.words
-    return event.state.upper(), event.words, not is_reported
+    # The event of the undo, and of a usual landing, has reported the end. Commands print the advice.
+    words = runs.end_words(event.state, event.reason)
+    is_reported = event.state == "undone" or (event.state == "landed" and not words)
+    return event.state.upper(), words, not is_reported
 
 
 RUNS: Final = (
@@ -89,5 +90,8 @@ RUNS: Final = (
         schedules.ScheduleMoved,
         lambda event: ("CLOCK", f"it was put back; the schedule is due {event.next}", True),
     ),
-    wording(schedules.ScheduleEnded, lambda event: ("SCHEDULE", f"is over: {event.reason}", True)),
+    wording(
+        schedules.ScheduleEnded,
+        lambda event: ("SCHEDULE", f"is over: {runs.reason_words(event.reason)}", True),
+    ),
 )

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, TypeVar
 
+from asbuilt.cli.ui.words import counted
 from asbuilt.events import attempts, phases
 from asbuilt.events.authoring import StageJudged, TaskJudged, TaskPosted
 from asbuilt.events.event import Event
@@ -41,9 +42,10 @@ def outcome_words(word: str, outcome: str, why: str = "") -> Words:
 def _tests(event: phases.TestsResolved) -> Words:
     several = " + ".join(suite.shown for suite in suites_of(read_back(event)))
     command = event.command or several
+    source = "added by this plan" if event.brought else event.source
     return (
         "TESTS",
-        f"{command} ({event.source})" if command else "none found; only the plan's checks will run",
+        f"{command} ({source})" if command else "none found; only the plan's checks will run",
         True,
     )
 
@@ -91,9 +93,12 @@ def _verifier_begun(event: attempts.VerifierBegun) -> Words:
 
 
 def _verdict(event: attempts.Judged) -> Words:
-    failures = "; ".join(map(str, event.failures))
     who = "tester" if isinstance(event, attempts.VerdictGiven) and event.role == "test" else "verifier"
-    return "VERDICT", f"{who} says {event.outcome}" + (f": {failures}" if failures else ""), True
+    said, rejected = ("; ".join(map(str, failures)) for failures in (event.said, event.rejected))
+    says = f"{who} says {event.outcome}" + (f": {said}" if said else "")
+    rejects = f"asbuilt rejects the {who}'s verdict: {rejected}"
+    parts = [says] * bool(said or not rejected) + [rejects] * bool(rejected)
+    return "VERDICT", "; ".join(parts), True
 
 
 def _drift(event: attempts.DriftFound) -> Words:
@@ -139,6 +144,11 @@ def _phase_begun(event: phases.PhaseBegun) -> Words:
     return "BEGIN", f"intent {str(event.intent)[:15]}", False
 
 
+def _proven(event: phases.PhaseProven) -> str:
+    asks = f"{counted(event.sign_offs, 'change')} to sign off" if event.sign_offs else ""
+    return ", ".join(filter(None, (event.commit[:HASH], asks)))
+
+
 def _marked(event: phases.PhaseMarked) -> Words:
     return "MARKED", f"{event.status} by hand" + (f", item {event.item}" if event.item else ""), True
 
@@ -172,7 +182,7 @@ WORK: Final = (
     wording(phases.PhaseMerged, _merged),
     wording(phases.PhaseDelegated, lambda event: ("DELEGATE", f"to {event.plan}", True)),
     wording(phases.PhaseReturned, lambda event: ("RETURNED", f"{event.state} {event.reason}".rstrip(), True)),
-    wording(phases.PhaseProven, lambda event: ("PROVEN", event.commit[:HASH], True)),
+    wording(phases.PhaseProven, lambda event: ("PROVEN", _proven(event), True)),
     wording(attempts.TogetherDone, lambda event: outcome_words("TOGETHER", event.outcome)),
     wording(attempts.TogetherJudging, lambda _: ("VERIFY", "another agent judges all phases together", True)),
     wording(attempts.TogetherUnjudged, _verifier_ended),

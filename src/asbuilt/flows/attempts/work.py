@@ -9,14 +9,14 @@ from msgspec.structs import replace as evolve
 
 from asbuilt.events.attempts import AttemptBegun, TogetherJudged, TogetherJudging, VerifierBegun
 from asbuilt.flows.attempts.endings import attempt_ended, judged_of, unjudged, verdict_given, verifier_ended
-from asbuilt.flows.attempts.keep import keep_early
+from asbuilt.flows.attempts.snapshot import keep_early
 from asbuilt.flows.environments.results import Results
 from asbuilt.flows.landing.commits import attempt_of, take
-from asbuilt.flows.run.accounts import account_of, learn
+from asbuilt.flows.run.agent_accounts import account_of, learn
 from asbuilt.flows.run.approval import waivers_of
 from asbuilt.flows.run.briefs import brief_for
-from asbuilt.flows.run.drift import record_drift
 from asbuilt.flows.run.environment import kept_for
+from asbuilt.flows.run.number_corrections import record_drift
 from asbuilt.flows.verification.judge import (
     Exhibits,
     Subject,
@@ -44,7 +44,8 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
     from asbuilt.lifecycle.plan_run.facts import PlanFacts
     from asbuilt.lifecycle.run import moves
-    from asbuilt.ports import Brief, Result, Role, Workspace
+    from asbuilt.policy.roles import Role
+    from asbuilt.ports import Brief, Result, Workspace
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.opinion import Opinion
     from asbuilt.proof.verdict import Verdict

@@ -23,7 +23,7 @@ from asbuilt.events.attempts import AttemptBegun, AttemptEnded
 from asbuilt.events.authoring import StageJudged
 from asbuilt.events.plans import AnswerTaken, PlanApproved
 from asbuilt.events.questions import AgentAsksKey
-from asbuilt.flows.authoring.stages import Staging, files_of
+from asbuilt.flows.authoring.staging import Staging, files_of
 from asbuilt.flows.checks.dry_run import keep_tried, tried_of
 from asbuilt.flows.run.record import ACTOR, Record, append_event
 from asbuilt.journal import drafts, runs
@@ -40,10 +40,10 @@ from asbuilt.lifecycle.authoring.session import PLANS, state_of
 from asbuilt.lifecycle.authoring.stage_machine import APPROVAL, is_finished, progress, shown_parts
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.turns import Turn, Yours
-from asbuilt.lifecycle.authoring.validators.promises import is_promised, promise_tag, without_promises
+from asbuilt.lifecycle.authoring.validators.promise_tag import is_promised, promise_tag, without_promises
 from asbuilt.lifecycle.critique.convergence import show
 from asbuilt.lifecycle.memory import recall
-from asbuilt.lifecycle.status.conversation import turn_of
+from asbuilt.lifecycle.status.authoring_turn import turn_of
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
@@ -56,7 +56,6 @@ if TYPE_CHECKING:
 
 AGENT: Final = "claude"
 """Only Claude Code has hooks that can keep a conversation in its stages."""
-_CRITIC: Final = "critique"
 _FORM: Final = (
     "Keep the form of the block `template`: its headings in their order, phases as it has them, and your own"
     " words in place of its text and of what it has in braces."
@@ -130,14 +129,13 @@ class Conversing:
         with self._store.read() as session:
             facts = self._facts(session)
         staging = self._staging(facts)
-        ask, context = asked_of(self._record, staging, file=file)
+        ask, context = asked_of(self._record, staging, file=file, is_new=is_new)
         refused, limit = len(staging.session.refused), staging.session.options.attempt_limit
         if refused:
             ask += (
                 f"\n\nRefused {refused} of {limit} times; the block `refusal` says what was found and needed."
             )
-        kept = [pair for pair in context if is_new or pair[0] != "record" or pair[1].startswith(_CRITIC)]
-        return stage_for(ask, kept, begins=begins)
+        return stage_for(ask, context, begins=begins)
 
     def hand_in(self, turn: Yours, text: str) -> Turn:
         """Take a text as the conversation's output, judge it, and return whose turn it is then."""
@@ -184,14 +182,20 @@ class Conversing:
         return Staging(self._record, facts, files_of(self._repository, facts.base or ""))
 
 
-def asked_of(record: Record, staging: Staging, *, file: str = "") -> tuple[str, NamedTexts]:
-    """Return our instructions for the stage, and the blocks of others; an interview grows `file`."""
+def asked_of(
+    record: Record, staging: Staging, *, file: str = "", is_new: bool = True
+) -> tuple[str, NamedTexts]:
+    """Return our instructions for the stage, and the blocks of others; an interview grows `file`.
+
+    Not `is_new`: the author remembers what it wrote.
+    """
     session = staging.session
     move = stage_machine.next_move(session, staging.around(_remembered(record)))
     if not isinstance(move, stage_machine.Ask):
         raise TypeError(f"{record.run.run} asks nothing: {type(move).__name__}")
     ours = [part.text for part in move.parts if part.is_ours]
-    context: list[tuple[str, str]] = [(part.name, part.text) for part in move.parts if not part.is_ours]
+    others = (part for part in move.parts if not part.is_ours and (is_new or not part.is_authors))
+    context: list[tuple[str, str]] = [(part.name, part.text) for part in others]
     effort = record.run.options.how_authored.effort
     if effort and session.stage is not Stage.CRITIQUE:
         ours.append(EFFORTS[effort])

@@ -17,7 +17,7 @@ from asbuilt.events.plans import DraftSetup
 from asbuilt.events.questions import SandboxKey
 from asbuilt.events.runs import RunStarted
 from asbuilt.flows.authoring.conversation import asked_of, take_over
-from asbuilt.flows.authoring.stages import Staging, files_of
+from asbuilt.flows.authoring.staging import Staging, files_of
 from asbuilt.flows.checks.dry_run import Trying
 from asbuilt.flows.checks.outside_changes import need_unchanged
 from asbuilt.flows.checks.prove import tree_of
@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from asbuilt.flows.context import Context
     from asbuilt.journal.home import Home
     from asbuilt.plan.model import Plan
-    from asbuilt.ports import Brief, Role
+    from asbuilt.policy.roles import Role
+    from asbuilt.ports import Brief
     from asbuilt.proof.checks_before_work import Tried
 
 _LANE: Final = "plan"

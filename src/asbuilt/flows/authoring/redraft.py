@@ -13,7 +13,9 @@ from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, NotLanded
 from asbuilt.flows.checks.outside_changes import need_unchanged
 from asbuilt.flows.run import environment
 from asbuilt.flows.run.briefs import opened, program_of
+from asbuilt.git.first_use import first_commit
 from asbuilt.git.repository import Repository, resolve
+from asbuilt.git.user_name import committing
 from asbuilt.git.workspace import workspaces
 from asbuilt.journal.ids import new_id
 from asbuilt.lifecycle.approval import AGENT
@@ -90,10 +92,11 @@ class AgentRedrafting(Struct, frozen=True, kw_only=True):
     def _workspace(self, run: str) -> Iterator[tuple[Workspace, str]]:
         base = resolve(self.repository, "HEAD")
         if base is None:
+            first = committing(first_commit(self.repository.root), self.repository.common)
             raise GateStopped(
                 "nothing is committed here yet",
                 why="An agent plans in a checkout of the last commit.",
-                next_step="Commit first, or write the text yourself: `asbuilt plan refine -h`.",
+                next_step=f"{first}, or write the text yourself.",
             )
         made = workspaces.make(self.repository, self.home.workspaces / self.repo, run, _NAME, base)
         try:
@@ -144,7 +147,7 @@ class AgentRedrafting(Struct, frozen=True, kw_only=True):
             raise GateStopped(
                 f"{brief.agent} wrote no text: {result.reason if result else 'its host is gone'}",
                 why="The plan has not changed.",
-                next_step='The same command tries again, or: `asbuilt plan refine PLAN "what changes"`',
+                next_step=f'`asbuilt plan refine {self.options.slug} -m "what changes"` tries again.',
             )
         return result
 

@@ -20,11 +20,10 @@ from asbuilt.journal.ids import LOCAL, Address, new_id
 from asbuilt.journal.queries.overview import events_of
 from asbuilt.library.atomic_files import replace
 from asbuilt.lifecycle.approval import Approved, File, Revision, Step, next_step
-from asbuilt.lifecycle.status.standing import done_now, fold_plan
+from asbuilt.lifecycle.status.plan_state import done_now, fold_plan
 from asbuilt.pages.drafts import Change, changes
 from asbuilt.plan.editing.refinement import refine
 from asbuilt.plan.markdown.source import digest
-from asbuilt.plan.model import Plan, Status
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Store, Transactions
+    from asbuilt.plan.model import Plan
     from asbuilt.ports import Brief, Result
     from asbuilt.proof.checks_before_work import Tried
 
@@ -80,9 +80,7 @@ class Refinements:
         """Return the completed phases: from the journal if it knows the plan, else from the plan's marks."""
         with self._store.read() as session:
             entries = events_of(session, self._blobs, self._address)
-        return done_now(
-            fold_plan(entries), (phase.id for phase in plan.phases if phase.status is Status.DONE)
-        )
+        return done_now(fold_plan(entries), plan.marked_done)
 
     def refined(self, plan: Plan, proposed: bytes) -> bytes:
         """Merge a new text with the completed phases."""

@@ -31,7 +31,7 @@ from asbuilt.journal.reviews import LookFailed, Review, Terms
 from asbuilt.lifecycle.pull_request import reviews as reviewing
 from asbuilt.lifecycle.pull_request.forge import BranchMoved, Pull, PullState
 from asbuilt.lifecycle.run.retry_times import seconds_after
-from asbuilt.pages.pull import title as title_of
+from asbuilt.pages.pull_request import title as title_of
 from asbuilt.plan.reader import read
 from asbuilt.policy.masking import masked
 

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.events.phases import BaselineDone, SetupDone
-from asbuilt.flows.checks.project import given_suites, project_of, setup_on
+from asbuilt.events.phases import BaselineDone, SetupDone, TestsResolved
+from asbuilt.flows.checks.project import given_suites, project_of, ran_none, setup_on
 from asbuilt.journal import approvals
+from asbuilt.journal.runs import name_of
 from asbuilt.lifecycle.land_run import LandingFacts
 from asbuilt.lifecycle.undo import UndoFacts
-from asbuilt.lifecycle.verification import VerificationFacts
-from asbuilt.proof.projects.recorded import proposal, written
+from asbuilt.lifecycle.verify_run import VerificationFacts
+from asbuilt.proof.projects.finding import has_test_files
+from asbuilt.proof.projects.model import Detected, Given, NoTests, by_name
+from asbuilt.proof.projects.recorded import proposal, read_back, written
 from asbuilt.proof.projects.resolving import resolve
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from asbuilt.events.event import Outcome
     from asbuilt.flows.checks.prove import Proving
     from asbuilt.flows.run.record import Record
@@ -21,7 +26,9 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.run.proving import ProvingFacts
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.evidence import Evidence
+    from asbuilt.proof.projects.model import Suite
 
+_NONE_YET: Final = "no tests yet; until the plan adds some, only its checks run"
 _UNKNOWN: Final[Outcome] = "INDETERMINATE"
 _WORST_FIRST: Final[tuple[Outcome, ...]] = (_UNKNOWN, "NOT_RUN", "FAIL")
 _SHOWN: Final = 600
@@ -31,12 +38,15 @@ _SHOWN: Final = 600
 def resolve_tests(record: Record, repository: Repository, tree: str) -> None:
     """Record how the project is tested, and whether the user agreed to it before."""
     run = record.run
-    resolved = resolve(given_suites(run), project_of(repository, tree), counts=run.options.counts or None)
+    project = project_of(repository, tree)
+    resolved = resolve(given_suites(run), project, counts=run.options.counts or None)
     key = proposal(resolved)
     with record.store.read() as session:
         answered = key and approvals.last_answered(session, run.org, run.repo, under=key.under)
     agreed = answered.name if answered and answered.answer == "yes" else None
-    record.prepare(written(resolved, agreed=agreed), "tests")
+    brought = not isinstance(resolved, Given) and record.brought_tests()
+    event = written(resolved, agreed=agreed, brought=brought, has_files=has_test_files(project))
+    record.prepare(event, "tests")
 
 
 def set_up(record: Record, repository: Repository, proving: Proving, tree: str) -> None:
@@ -62,33 +72,56 @@ def set_up(record: Record, repository: Repository, proving: Proving, tree: str) 
 def run_baseline(record: Record, proving: Proving, facts: ProvingFacts) -> None:
     """Run the suites on the base; a landing or an undo reuses the baseline of the run that proved it.
 
-    If its suites are others than those of the proof, there is no baseline: every failure counts.
+    If its suites are others than those of the proof, there is no baseline: no failure is an old one.
     """
-    suites = record.suites()
+    suites, proofs = record.suites(), _proofs_of(facts)
     if not suites:
-        why = "No tests found; only the plan's checks will run. When the plan adds tests, set checks.tests"
+        why = "No tests found; only the plan's checks will run"
         record.prepare(BaselineDone(outcome="PASS", why=why), "baseline")
-        return
-    proofs = _proofs_of(facts)
-    if isinstance(facts, VerificationFacts) or any(record.suites(run) != suites for run in proofs):
+    elif proofs or isinstance(facts, VerificationFacts):
+        record.prepare(_reused(record, facts, suites, proofs), "baseline")
+    else:
+        _run_suites(record, proving, facts, suites)
+
+
+def _reused(
+    record: Record, facts: ProvingFacts, suites: Mapping[str, Suite], proofs: Sequence[str]
+) -> BaselineDone:
+    """Return the baseline of what is already proven."""
+    if proofs and _had_no_tests(record, proofs[0]):
+        return BaselineDone(outcome="PASS", why="there were no tests before this plan's work", ran=0)
+    if not proofs or any(record.suites(run) != suites for run in proofs):
         # The work itself is verified: no failure there is an old one.
-        record.prepare(BaselineDone(outcome="PASS", why="every failure counts"), "baseline")
-        return
-    if proofs:
-        # An undo goes back to before the first of them: the tests that they added go, too.
-        proven_by = proofs[0] if isinstance(facts, UndoFacts) else proofs[-1]
-        known = record.prepared(BaselineDone, "baseline", run=proven_by)
-        event = BaselineDone(
-            outcome="FAIL" if known.failed else "PASS",
-            why=f"as of run {proven_by}",
-            ran=known.ran,
-            failed=known.failed,
-            counts=known.counts,
-        )
-        record.prepare(event, "baseline")
-        return
+        return BaselineDone(outcome="PASS", why="not run again: every failing test blocks")
+    # An undo goes back to before the first proof: the tests that the work added go, too.
+    proven_by = proofs[0] if isinstance(facts, UndoFacts) else proofs[-1]
+    known = record.prepared(BaselineDone, "baseline", run=proven_by)
+    return BaselineDone(
+        outcome="FAIL" if known.failed else "PASS",
+        why=f"reused from {_name_of(record, proven_by)}",
+        ran=known.ran,
+        failed=known.failed,
+        counts=known.counts,
+    )
+
+
+def _name_of(record: Record, run: str) -> str:
+    with record.store.read() as session:
+        return name_of(session, record.run.org, record.run.repo, run)
+
+
+def _had_no_tests(record: Record, run: str) -> bool:
+    return not record.suites(run) or record.prepared(BaselineDone, "baseline", run=run).ran == 0
+
+
+def _run_suites(record: Record, proving: Proving, facts: ProvingFacts, suites: Mapping[str, Suite]) -> None:
+    """Run the suites on the base."""
     base = {name: proving.baseline(name, suite) for name, suite in suites.items()}
     shown = [evidence for evidence, _ in base.values()]
+    if facts.checked and all(ran_none(proving.repository, check) for check in shown):
+        event = BaselineDone(outcome="PASS", why=_NONE_YET, ran=0, evidence=record.keep(shown))
+        record.prepare(event, "baseline")
+        return
     counts = {name: counted for name, (_, counted) in base.items()}
     outcomes = {name: _of_base(evidence, counted) for name, (evidence, counted) in base.items()}
     # The worst outcome counts: a suite that could not run outranks failures that are known by name.
@@ -113,6 +146,16 @@ def run_baseline(record: Record, proving: Proving, facts: ProvingFacts) -> None:
         ),
         "baseline",
     )
+
+
+def prove_first_tests(record: Record, repository: Repository, proving: Proving, tree: str) -> list[Evidence]:
+    """Run the tests that a run brings into a repository without any; nothing if none of them can be run."""
+    if read_back(record.prepared(TestsResolved, "tests")) != NoTests():
+        return []
+    found = resolve(None, project_of(repository, tree), counts=record.run.options.counts or None)
+    if not isinstance(found, Detected):
+        return []
+    return [check for check in proving.prove(tree, suites=by_name(found.suites)) if check.ran]
 
 
 def _proofs_of(facts: ProvingFacts) -> list[str]:

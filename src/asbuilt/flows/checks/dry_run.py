@@ -11,7 +11,6 @@ from asbuilt.flows.checks.project import project_of
 from asbuilt.flows.run.record import ACTOR
 from asbuilt.git.files import entries
 from asbuilt.journal.events import append, keyed
-from asbuilt.proof.candidates import Ran, Seen, Way, ways
 from asbuilt.proof.checks_before_work import (
     Before,
     Shown,
@@ -25,9 +24,10 @@ from asbuilt.proof.checks_before_work import (
 )
 from asbuilt.proof.evidence import judge_setup, last_lines
 from asbuilt.proof.failure import Failure, What, checkout_of, explained
-from asbuilt.proof.projects.finding import find
+from asbuilt.proof.projects.finding import find, has_test_files
 from asbuilt.proof.projects.resolving import resolve_setup
 from asbuilt.proof.runner_command_lines import Call
+from asbuilt.proof.test_command_trials import Ran, Seen, Way, ways
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -136,7 +136,8 @@ class Trying:
                         self._tree, suite.command, folder=suite.folder, limit_s=SUITE_LIMIT_S
                     )
                     self._ran[resolved, suite] = _ran(there, by_exit=suite.counts == "exit-code")
-            return Seen(way, tuple(self._ran[resolved, suite] for suite in way.suites))
+            ran = tuple(self._ran[resolved, suite] for suite in way.suites)
+            return Seen(way, ran, has_files=has_test_files(project_of(self._repository, self._tree)))
 
     def _setup(self, way: Way, setup: str | None) -> Setup:
         return resolve_setup(setup, project_of(self._repository, self._tree), way.suites)
@@ -167,7 +168,8 @@ def _ran(ran: RanThere, *, what: What = "baseline", by_exit: bool = False) -> Ra
     code, output = ran.ended.exit_code, ran.ended.output
     failed = explained(Failure(what, ran.command, "", code, timed_out=code is None), output)
     cause = (failed.cause,) if failed.cause and code != 0 else ()
-    return Ran(code, ran.counts, (*last_lines(output), *cause), by_exit=by_exit)
+    missing = failed.missing
+    return Ran(code, ran.counts, (*last_lines(output), *cause), by_exit=by_exit, missing=missing)
 
 
 def keep_tried(

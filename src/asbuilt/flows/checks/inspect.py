@@ -21,7 +21,7 @@ from asbuilt.git.objects import read_object
 from asbuilt.git.refs import base_of
 from asbuilt.git.trees import differing, file_in, names_in
 from asbuilt.journal.queries.overview import events_of
-from asbuilt.lifecycle.status.standing import fold_plan
+from asbuilt.lifecycle.status.plan_state import fold_plan
 from asbuilt.proof.change.boundaries import SEVERITY, USUAL, Boundary
 from asbuilt.proof.change.hollow import hollow
 from asbuilt.proof.change.scope import beyond, plan_changed
@@ -29,8 +29,8 @@ from asbuilt.proof.change.tampering import tampering
 from asbuilt.proof.projects.dependencies import remarks_on_packages
 from asbuilt.proof.remarks import OBSERVED, Remark, failing, remark_from, remarks_on
 from asbuilt.proof.suites.model import MAX_BYTES, Change, Kind, Order, Severity
-from asbuilt.proof.suites.places import Role, role_of
-from asbuilt.proof.trials.new_tests import remarks_on_hollow, remarks_on_unnoticed
+from asbuilt.proof.suites.path_roles import Role, role_of
+from asbuilt.proof.trials.new_tests import remarks_on_hollow, remarks_on_unnoticed, remarks_on_unshown
 from asbuilt.proof.trials.weakened_tests import OldTest, with_old_tests
 
 if TYPE_CHECKING:
@@ -80,6 +80,7 @@ class Inspection(NamedTuple):
             ),
             *remarks_on_hollow([test for check in shown for test in check.hollow]),
             *remarks_on_unnoticed(unnoticed, [words for check in shown for words in check.unnoticed_by_own]),
+            *(() if was_tried else remarks_on_unshown(shown)),
         )
 
 
@@ -109,7 +110,7 @@ def inspect(
     if known is not None:
         kept = kept_remarks(record, known)
         return Inspection(of, tuple(remark for remark in kept if remark.rule not in OBSERVED), order)
-    changes = [Change(*versions) for versions in differing(repository, base, commit, cap=MAX_BYTES)]
+    changes = differing(repository, base, commit, cap=MAX_BYTES)
     folders = {suite.folder for suite in record.suites().values()}
     order = order._replace(unchanged=_unchanged(repository, base, changes, folders))
     there = {os.fsdecode(path) for path in entries(repository.git, snapshot.tree)}

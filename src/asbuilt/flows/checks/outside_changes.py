@@ -12,7 +12,7 @@ from asbuilt.events.attempts import AttemptBegun
 from asbuilt.events.runs import RunStarted
 from asbuilt.flows.checks.inspect import keep_remarks
 from asbuilt.flows.checks.prove import tree_of
-from asbuilt.git.workspace.outside import reach, under_way
+from asbuilt.git.workspace.unsandboxed_reach import reach, under_way
 from asbuilt.git.workspace.workspaces import written_in
 from asbuilt.proof.change.scope import strayed
 

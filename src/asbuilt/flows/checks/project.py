@@ -9,6 +9,7 @@ from asbuilt.errors import GateStopped
 from asbuilt.events.options import value_or
 from asbuilt.git.trees import names_in, texts_of
 from asbuilt.proof.projects.dependencies import dependencies_of
+from asbuilt.proof.projects.finding import has_test_files
 from asbuilt.proof.projects.index import installs, is_lock, wanted
 from asbuilt.proof.projects.model import Project, Setup, Suite
 from asbuilt.proof.projects.recorded import chosen
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.journal.runs import Run
+    from asbuilt.proof.evidence import Evidence
 
 _MAX_COMMAND: Final = 1_000
 
@@ -46,6 +48,12 @@ def project_of(repository: Repository, tree: str) -> Project:
     return Project(names, texts_of(repository, {name: names[name] for name in wanted(names)}))
 
 
+def ran_none(repository: Repository, shown: Evidence) -> bool:
+    """Return whether a suite ran no test because its tree has no test file."""
+    is_empty = shown.outcome == "NOT_RUN" and shown.ran == 0 and not shown.skipped
+    return is_empty and not has_test_files(project_of(repository, shown.tree))
+
+
 def given_suites(run: Run) -> tuple[Suite, ...] | None:
     """Return the suites that the settings name; None if they name none."""
     suites = chosen(run.options)
@@ -53,6 +61,6 @@ def given_suites(run: Run) -> tuple[Suite, ...] | None:
         raise GateStopped(
             f"the test commands have more than {_MAX_COMMAND} bytes",
             why="They are recorded with everything that they prove.",
-            next_step="Put them into scripts of the repository, and set the commands that run the scripts.",
+            next_step="Put them into a script, then: `asbuilt config set checks.tests ./SCRIPT`",
         )
     return suites

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.options import Depth, value_or
 from asbuilt.flows.checks.outcomes import outcome_of
-from asbuilt.flows.checks.project import own_setup
+from asbuilt.flows.checks.project import own_setup, ran_none
 from asbuilt.flows.trials.allowance import Allowance
 from asbuilt.flows.trials.emptied import Emptying, Tested, held_to
-from asbuilt.flows.trials.further import Further
+from asbuilt.flows.trials.phase_trials import Further
 from asbuilt.flows.trials.suite import Order, Trials
 from asbuilt.flows.trials.weakened_tests import run_earlier_tests, run_old_tests
 from asbuilt.git.commits import read_commit
@@ -61,7 +61,7 @@ class Proving:
         self, record: Record, repository: Repository, environments: CheckEnvironments, base: str
     ) -> None:
         self._record = record
-        self._repository = repository
+        self.repository = repository
         self._environments = environments
         self.base = base
 
@@ -80,7 +80,7 @@ class Proving:
             made = self._made(environment)
             if made is not None and made.outcome != "PASS":
                 return made, None
-            trials = Trials(environment, self._repository, self.base, None, folder=suite.folder)
+            trials = Trials(environment, self.repository, self.base, None, folder=suite.folder)
             ran = _whole(
                 lambda: environment.run(
                     self.base, suite.command, modules=trials.modules, folder=suite.folder, keeps_cache=True
@@ -99,14 +99,22 @@ class Proving:
         return shown, ran.counts
 
     def prove(
-        self, tree: str, checks: Sequence[str] = (), *, order: Order | None = None, again: bool = False
+        self,
+        tree: str,
+        checks: Sequence[str] = (),
+        *,
+        order: Order | None = None,
+        again: bool = False,
+        suites: Mapping[str, Suite] | None = None,
     ) -> list[Evidence]:
         """Run the suites and a phase's own checks on a tree; reuse what this run showed of the same tree.
 
-        `again` reuses nothing. With an `order`, files that configure a runner are those of its base, unless
-        its text names them, and the phase's own tests run on that base too.
+        `again` reuses nothing; `suites` replaces those of the run. With an `order`, files that configure a
+        runner are those of its base, unless its text names them, and the phase's own tests run on that base
+        too.
         """
-        (setup, of), suites = self._setup_of(tree), self._record.suites()
+        setup, of = self._setup_of(tree)
+        suites = self._record.suites() if suites is None else suites
         known = {} if again else self._known(tree, suites, setup, probed=bool(order and not order.was_tried))
         if len(known) == len(suites) and not checks:
             return [*known.values()]
@@ -115,7 +123,7 @@ class Proving:
             if made is not None and made.outcome != "PASS":
                 return [made]
             command = "\n".join(suite.command for suite in suites.values())
-            trials = Trials(environment, self._repository, tree, order, command=command)
+            trials = Trials(environment, self.repository, tree, order, command=command)
             shown: list[Evidence] = []
             tried: list[Tested] = []
             allowance = Allowance(self._depth)
@@ -125,6 +133,8 @@ class Proving:
                     continue
                 inside = trials.within(suite.folder)
                 ran, evidence = self._suite(environment, inside, tree, name, suite, allowance)
+                if self._record.had_no_tests(name, trials.base) and ran_none(self.repository, evidence):
+                    continue
                 shown.append(evidence)
                 tried.append(Tested(inside, ran, ran.counts))
             # Without suites, runner settings cannot fake a pass: only caches are left out.
@@ -152,7 +162,7 @@ class Proving:
 
     def _setup_of(self, tree: str) -> tuple[Setup, str]:
         """Return the setup of a tree, and the tree it runs on: the base, unless other packages are needed."""
-        own = own_setup(self._record, self._repository, self.base, tree) if tree != self.base else None
+        own = own_setup(self._record, self.repository, self.base, tree) if tree != self.base else None
         return (own, tree) if own else (self._record.setup(), self.base)
 
     def _suite(

@@ -4,26 +4,33 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from asbuilt.errors import NotFound, PlanUnreadable
+from asbuilt.events.phases import PhaseBegun
+from asbuilt.events.plans import PlanCompared, PlanDiffers
 from asbuilt.events.runs import ReportWritten
 from asbuilt.flows import proving
-from asbuilt.flows.attempts.keep import keep
+from asbuilt.flows.attempts.snapshot import keep
 from asbuilt.flows.checks.outside_changes import Surroundings
-from asbuilt.flows.checks.pictures import take_pictures
+from asbuilt.flows.checks.pictures import seen_by_people, take_pictures
 from asbuilt.flows.landing.commits import Outcomes
-from asbuilt.flows.landing.plan_differences import compare
+from asbuilt.flows.landing.sign_offs import sign_offs, unsigned
 from asbuilt.flows.landing.tidy import close_issues, tidy
 from asbuilt.flows.pull_request.conclude import check_invariants, drop_pushed
 from asbuilt.flows.pull_request.land import Pulls
 from asbuilt.flows.pull_request.repairs import check_repair, ground_of
 from asbuilt.flows.report import report
 from asbuilt.flows.run.plan_file import Document
-from asbuilt.lifecycle.delivery.decide import LANDING
+from asbuilt.flows.run.record import Record, append_event
+from asbuilt.journal import approvals
+from asbuilt.lifecycle.delivery.next_move import LANDING
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.undo import UndoFacts
+from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
     from asbuilt.flows.attempts.work import Working
     from asbuilt.flows.context import Context
+    from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 
 
@@ -97,4 +104,40 @@ def _compare(context: Context, facts: DeliveryFacts, point: str) -> None:
     # Between phases no user looks; before a landing the pictures are all there is to see.
     if point == LANDING or record.run.options.landing == "direct":
         take_pictures(record, repository, context.environments(facts), facts)
-    compare(record, repository, Document(record, repository), facts, point)
+    _record_differences(record, repository, Document(record, repository), facts, point)
+
+
+def _record_differences(
+    record: Record, repository: Repository, document: Document, facts: DeliveryFacts, point: str
+) -> None:
+    """Record which pending phases the plan has changed since, and which sign-offs are needed.
+
+    A mark is no difference, and a difference with a yes is not asked about again.
+    """
+    run, wanted = record.run, _intents(document)
+    frozen = {
+        work: record.event(PhaseBegun, f"{work.phase}/begun", run=work.run).intent or ""
+        for work in facts.pending
+    }
+    by_remark = sign_offs(record, facts.pending, frozen)
+    by_sight = seen_by_people(record, repository, facts.pending, frozen)
+    waiting = unsigned(record, [*by_remark, *by_sight])
+    with record.store.write() as session:
+        for work, intent in frozen.items():
+            now = wanted.get(work.phase)
+            found = PlanDiffers(phase=work.phase, point=point, commit=work.commit, intent=now)
+            answered = approvals.last_answered(session, run.org, run.repo, under=found.question.under)
+            if now != intent and not (answered and answered.answer == "yes"):
+                append_event(session, run, found, f"{work.phase}/differs/{point}")
+        for mark in waiting:
+            append_event(session, run, mark, f"wanted/{mark.item}")
+        append_event(session, run, PlanCompared(point=point), f"compared/{point}")
+
+
+def _intents(document: Document) -> dict[str, str]:
+    try:
+        plan = read(document.read())
+    except (NotFound, PlanUnreadable):
+        # Removing the plan withdraws its promises: a difference in every phase.
+        return {}
+    return {phase.id: phase.intent for phase in plan.phases}

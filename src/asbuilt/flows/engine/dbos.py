@@ -97,7 +97,7 @@ def _in_words() -> Iterator[None]:
         raise StoreFailed(
             f"the engine's tables cannot be used: {str(failed.orig).strip() or type(failed.orig).__name__}",
             why="A run continues only if each step can be recorded.",
-            next_step="Check the disk and the database; the run then continues automatically.",
+            next_step="`asbuilt doctor` checks the disk and the database; the run continues automatically.",
         ) from failed
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.flows.engine.dbos import Engine, Flow
+    from asbuilt.flows.engine.fleet_claims import Taking
     from asbuilt.flows.engine.lease import Lease
-    from asbuilt.flows.engine.taking import Taking
     from asbuilt.flows.schedule import Schedules
     from asbuilt.journal.database.store import Store
 

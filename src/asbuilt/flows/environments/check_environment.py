@@ -14,11 +14,11 @@ from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.flows.environments.limits_and_variables import LIMIT_S, Given, Terms, refuse_unheld
 from asbuilt.flows.environments.reports import collect_reports, delete_reports, list_modules, loaded_in
 from asbuilt.flows.environments.results import Ran, Results, content_of, fresh, lay, locked, move_made, put
 from asbuilt.flows.environments.services import copied, place_logins, place_of, serve
-from asbuilt.flows.environments.terms import LIMIT_S, Given, Terms, refuse_unheld
-from asbuilt.git.workspace.borrowed import alternates_of, borrow, lend, references_of, words_for
+from asbuilt.git.workspace.checkout_extras import alternates_of, borrow, lend, references_of, words_for
 from asbuilt.git.workspace.checkouts import clean_checkout, delete
 from asbuilt.policy.sandbox.check_environment import (
     INSIDE,

@@ -25,7 +25,7 @@ from asbuilt.policy.sandbox.services import NOT_STARTED, REFUSAL, Service
 from asbuilt.ports import Command, Ended, Processes
 
 if TYPE_CHECKING:
-    from asbuilt.flows.environments.terms import Given
+    from asbuilt.flows.environments.limits_and_variables import Given
 
 
 class Served(NamedTuple):

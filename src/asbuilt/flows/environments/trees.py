@@ -12,8 +12,7 @@ from asbuilt.git.refs import touched
 from asbuilt.git.trees import contents, differing, mentioning, sizes_in, text_of
 from asbuilt.proof.change.infrastructure import PutBack, is_infrastructure, put_back
 from asbuilt.proof.projects.index import is_vendored, top_first
-from asbuilt.proof.suites.model import Change
-from asbuilt.proof.suites.places import Role, is_test_code, role_of
+from asbuilt.proof.suites.path_roles import Role, is_test_code, role_of
 from asbuilt.proof.trials.emptied import emptied
 from asbuilt.proof.trials.weakened_tests import imported_as, may_help
 
@@ -111,7 +110,7 @@ class Trees:
         commands = "\n".join((command, *self._recipes()))
         wanted = {path for path in self.there if is_infrastructure(path) or path in commands}
         found = differing(self._repository, self.base, self.tree, cap=_LARGEST, among=wanted)
-        return put_back((Change(*versions) for versions in found), text, commands)
+        return put_back(found, text, commands)
 
     def _recipes(self) -> list[str]:
         """Read what the test commands may call: the recipe files of the base, top folders first."""

@@ -19,7 +19,7 @@ from msgspec import structs
 
 from asbuilt.errors import GateStopped
 from asbuilt.events.options import FleetOrder, RunOptions, TeamMember
-from asbuilt.flows.engine.taking import Taking
+from asbuilt.flows.engine.fleet_claims import Taking
 from asbuilt.flows.registration import shared_name
 from asbuilt.flows.run import environment
 from asbuilt.git import commits
@@ -158,7 +158,7 @@ def _member(member: TeamMember, environ: Mapping[str, str]) -> TeamMember:
         raise GateStopped(
             f"{Path(command[0]).name}, the agent {member.name}, is not installed on the worker {machine()}",
             why="A run of the fleet starts agents that its worker finds on its PATH.",
-            next_step=f"Install {Path(command[0]).name} there, then run again.",
+            next_step=f"Install {Path(command[0]).name} there, then: `asbuilt run`",
         )
     return structs.replace(member, program=structs.replace(member.program, command=(found, *command[1:])))
 

@@ -19,24 +19,26 @@ from asbuilt.flows.checks.prove import Proving, tree_of
 from asbuilt.flows.landing.move import Load, Mover
 from asbuilt.flows.landing.payload import Picks, Reverts, completion, reopens
 from asbuilt.flows.run.approval import approvers, carry, waived_in, waived_items
-from asbuilt.flows.run.drift import corrected_in, keep_corrections
 from asbuilt.flows.run.marks import marked, reopened
+from asbuilt.flows.run.number_corrections import corrected_in, keep_corrections
 from asbuilt.flows.run.plan_file import Document
-from asbuilt.flows.run.record import Record, append_event
+from asbuilt.flows.run.record import ACTOR, Record, append_event
 from asbuilt.git import commits, locks
 from asbuilt.git.repository import Repository, plan_branch, tip
 from asbuilt.git.workspace import snapshots, workspaces
+from asbuilt.journal import approvals
 from asbuilt.journal.turns import landing_line
 from asbuilt.lifecycle.undo import UndoFacts
 from asbuilt.ports import Kept, Workspace
+from asbuilt.proof.excuses import gaps_in
 from asbuilt.proof.remarks import for_a_person
-from asbuilt.proof.verdict import gaps_in
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
     from asbuilt.events.event import Event
-    from asbuilt.lifecycle.delivery.facts import DeliveryFacts
+    from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Work
     from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
 
 UNDONE: Final = "refs/asbuilt/undone/"
@@ -82,15 +84,17 @@ class Outcomes:
         )
         if not is_ahead(workspace, facts):
             workspaces.reset_to(self._repository, workspace, commit, kept=self._kept(phase_id, attempt))
-        is_remarked = bool(for_a_person(kept_remarks(self._record, attempt.remarks)))
+        wanted = for_a_person(kept_remarks(self._record, attempt.remarks))
         proven = PhaseProven(
             phase=phase_id,
             commit=commit,
             waived=self._record.blobs.put_json(waived) if waived else None,
             corrected=keep_corrections(self._record, frozen, attempt),
-            remarks=attempt.remarks if is_remarked else None,
+            remarks=attempt.remarks if wanted else None,
+            sign_offs=len(wanted),
         )
-        self._record.append(proven, f"{phase_id}/proven")
+        # Questions of earlier runs are about other work on this phase.
+        self._record.end_work(proven, f"{phase_id}/proven", (phase_id,))
 
     def go_on(self, facts: DeliveryFacts, workspace: Workspace) -> None:
         """Reset the workspace to the base of the next phase: after a direct landing, the target's new tip."""
@@ -123,7 +127,7 @@ class Outcomes:
             run=self._run.run,
             branch=options.branch,
             room=self._room,
-            append=partial(append_in_turn, self._record),
+            append=partial(append_in_turn, self._record, facts.pending),
             hold=self._record.hold,
             reverts=is_undo,
             shared=self._record.shared,
@@ -160,9 +164,9 @@ class Outcomes:
         kept = self._drop(facts) if facts.drops else ""
         gone = [*(landed.commit for landed in facts.undoes), *(work.commit for work in facts.drops)]
         details = self._record.blobs.put_json({"commits": gone})
-        self._record.append(
-            LandingUndone(of=facts.of, reverted=bool(facts.undoes), kept=kept, details=details), "undone"
-        )
+        undone = LandingUndone(of=facts.of, reverted=bool(facts.undoes), kept=kept, details=details)
+        phases = [landed.phase for landed in facts.undoes] + [work.phase for work in facts.drops]
+        self._record.end_work(undone, "undone", phases)
 
     def _drop(self, facts: UndoFacts) -> str:
         """Drop proven work from the plan's branch, after keeping it under a ref; return the ref."""
@@ -210,8 +214,9 @@ def take(record: Record, workspace: Workspace, facts: DeliveryFacts, attempt: st
     if lent != attempt and is_ahead(workspace, facts):
         raise GateStopped(
             f"{workspace.path} has files of {lent}, which the journal does not know",
-            why="The journal was restored from a backup, and this attempt would start with newer files.",
-            next_step=f"Copy what you need, then run again: asbuilt run {record.run.options.slug}",
+            why="The journal was restored from a backup, and this attempt would start with newer files. "
+            "Copy what you need first.",
+            next_step=f"`asbuilt run {record.run.options.slug}`",
         )
     workspaces.lend(workspace, attempt)
 
@@ -241,9 +246,15 @@ def take_turn(record: Record) -> bool:
     return not ahead
 
 
-def append_in_turn(record: Record, event: Event, key: str) -> None:
-    """Write an event of a run that lands: the end of its landing is the end of its turn."""
+def append_in_turn(record: Record, works: Iterable[Work], event: Event, key: str) -> None:
+    """Write an event of a run that lands: the end of its landing is the end of its turn.
+
+    Open questions about `works` are withdrawn once they have landed.
+    """
     with record.store.write() as session:
         if isinstance(event, LandingDone | LandingRefused):
             landing_line.leave(session, record.run)
         append_event(session, record.run, event, key)
+        if isinstance(event, LandingDone) and not event.reverts:
+            phases = [work.phase for work in works]
+            approvals.withdraw_about(session, record.run.address, phases, actor=ACTOR)

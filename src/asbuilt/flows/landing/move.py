@@ -38,12 +38,14 @@ _Built = TypeVar("_Built")
 
 
 class Refusal(NamedTuple):
-    """Why nothing moved, the user's next step, and an alternative."""
+    """Why nothing moved and what to do about it, the next command, and an alternative."""
 
     what: str
     why: str
     next_step: str
     other: str = ""
+    evidence: str | None = None
+    """Digest of the evidence of the checks that refused it."""
 
 
 class Load(Protocol):
@@ -65,8 +67,22 @@ def _raise_what_passes(refused: landing.Refused) -> None:
         raise RepositoryBusy(refused.what, why=refused.why, next_step=refused.next_step)
     if refused.kind == "git" and may_pass(refused.why):
         raise GitFailed(
-            refused.what, why=refused.why, next_step="Fix what git reports; asbuilt retries automatically."
+            refused.what,
+            why=refused.why,
+            next_step="`asbuilt doctor` checks git and the disk; asbuilt retries automatically.",
         )
+
+
+def _refusal(refused: landing.Refused, again: str) -> Refusal:
+    """Return a refusal with the command to type next, which works as the checkout is now."""
+    if refused.kind == "protected":
+        return Refusal(refused.what, refused.why, refused.next_step)
+    advice, way = f"{refused.why} {refused.next_step}", refused.way_out
+    if way is None:
+        return Refusal(refused.what, advice, again)
+    if way.clears:
+        return Refusal(refused.what, advice, f"`{way.command} &&` `{again}` `# {way.comment}`")
+    return Refusal(refused.what, advice, f"`{way.command}` `# {way.comment}`", f"then: `{again}`")
 
 
 def built(build: Callable[[bool], _Built], *, sign: bool, append: Callable[[Event, str], None]) -> _Built:
@@ -113,10 +129,7 @@ class Mover:
         outcome = self._landed(load, sign=sign)
         if isinstance(outcome, landing.Refused):
             _raise_what_passes(outcome)
-            next_step = outcome.next_step
-            if outcome.kind != "protected":
-                next_step = f"{next_step.rstrip('.')}: {again}"
-            outcome = Refusal(outcome.what, outcome.why, next_step)
+            outcome = _refusal(outcome, again)
         if outcome is not None:
             self.append(
                 LandingRefused(
@@ -124,6 +137,7 @@ class Mover:
                     why=shortened(outcome.why, _WHY),
                     next=shortened(outcome.next_step, _NEXT),
                     other=shortened(outcome.other, _NEXT),
+                    evidence=outcome.evidence,
                     reverts=self.reverts,
                 ),
                 "refused",

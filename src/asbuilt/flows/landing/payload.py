@@ -16,8 +16,8 @@ from asbuilt.flows.checks.outcomes import failures_of
 from asbuilt.flows.checks.prove import Proving, tree_of
 from asbuilt.flows.landing.move import Refusal
 from asbuilt.flows.run.approval import waived_in
-from asbuilt.flows.run.drift import corrected_in
 from asbuilt.flows.run.marks import marked, reopened
+from asbuilt.flows.run.number_corrections import corrected_in
 from asbuilt.git import commits
 from asbuilt.git.landing import candidates
 from asbuilt.git.repository import Repository, plan_branch
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.run.record import Record
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Work
     from asbuilt.lifecycle.undo import UndoFacts
+    from asbuilt.proof.evidence import Evidence
 
 _NAMED: Final = 5
 _WHAT_CHARS: Final = 500
@@ -96,22 +97,26 @@ class Picks(Struct, frozen=True):
         """
         if candidate.tip == candidate.onto or self._is_proven(tree_of(self.repository, candidate.top)):
             return None
-        failures = self._failures(candidate)
+        failures, _ = self._failures(candidate)
         if not failures:
             return None
         self.record.append(LandingRetried(what=failures[0][:_WHAT_CHARS]), f"retried/{candidate.tip[:12]}")
-        failures = self._failures(candidate)
-        return self._red(candidate, failures) if failures else None
+        failures, failing = self._failures(candidate)
+        return self._red(candidate, failures, self.record.keep(failing)) if failures else None
 
-    def _failures(self, candidate: candidates.Candidate) -> list[str]:
+    def _failures(self, candidate: candidates.Candidate) -> tuple[list[str], list[Evidence]]:
+        """Return what fails, in words and as evidence."""
         failures: list[str] = []
+        failing: list[Evidence] = []
         for work, landed_as in self._landed_commits(candidate):
             phase, _ = self.record.frozen(work.phase, run=work.run)
             checks = [check.command for check in phase.checks]
             tree = tree_of(self.repository, landed_as)
             shown = self.proving.check(tree, checks)
             failures += [f"phase {work.phase}: {failure}" for failure in failures_of(shown)]
-        return failures + _failing_tests(self.proving, tree_of(self.repository, candidate.tip))
+            failing += [evidence for evidence in shown if evidence.outcome != "PASS"]
+        tests = _failing_tests(self.proving, tree_of(self.repository, candidate.tip))
+        return failures + failures_of(tests), failing + tests
 
     def details(self, candidate: candidates.Candidate) -> str:
         """Keep which commit holds which phase."""
@@ -135,8 +140,9 @@ class Picks(Struct, frozen=True):
         branch, slug = self.record.run.options.branch, self.record.run.options.slug
         return Refusal(
             f"Not landed: {branch} had phase {back[0].phase} at {back[0].commit[:10]}, which was reverted.",
-            "The journal has no record of the revert; another user may have made it. Nothing moved.",
-            f"Drop it here, too: asbuilt land {slug} --undo",
+            "The journal has no record of the revert; another user may have made it. Nothing moved. "
+            "An undo drops it here, too.",
+            f"asbuilt land {slug} --undo",
         )
 
     def _landed_commits(self, candidate: candidates.Candidate) -> list[tuple[Work, str]]:
@@ -153,18 +159,17 @@ class Picks(Struct, frozen=True):
         last = facts.works[-1].commit if facts.works else facts.base or ""
         return tree == tree_of(self.repository, last)
 
-    def _red(self, candidate: candidates.Candidate, failures: list[str]) -> Refusal:
+    def _red(self, candidate: candidates.Candidate, failures: list[str], kept: str) -> Refusal:
         branch, slug = self.record.run.options.branch, self.record.run.options.slug
-        reasons = "; ".join(failures[:_NAMED])
         if _failing_tests(self.proving, tree_of(self.repository, candidate.onto)):
-            again = f"then land again: asbuilt land {slug}"
-            return _red_target(branch, candidate, failures, f"Not landed: {branch}", again)
+            return _red_target(branch, candidate, f"Not landed: {branch}", f"asbuilt land {slug}", kept)
         return Refusal(
-            f"Not landed: on {branch} at {candidate.onto[:10]} it is not proven: {failures[0]}",
-            f"{branch} has moved since, and the two do not work together; it failed twice: {reasons}. "
-            f"Nothing moved; {plan_branch(self.repository, slug)} has it all.",
-            f"Fix {branch}, then land again: `asbuilt land {slug}`",
-            f"revert it and run it again: `asbuilt land {slug} --undo`",
+            f"Not landed: on {branch} at {candidate.onto[:10]} it is not proven: {failures[0]}.",
+            f"{branch} has moved since, and the two do not work together; it failed twice. "
+            f"Nothing moved; {plan_branch(self.repository, slug)} has it all. Fix {branch} first.",
+            f"asbuilt land {slug}",
+            f"drop the proven work, to run it again: `asbuilt land {slug} --undo`",
+            kept,
         )
 
     def _conflict(self, found: candidates.Conflict) -> Refusal:
@@ -173,9 +178,9 @@ class Picks(Struct, frozen=True):
         return Refusal(
             f"Not landed: {_named(found)} changed on {branch} too, and the two changes conflict.",
             f"Commit {found.commit[:10]} conflicts. "
-            f"Nothing moved: {branch}, your files and {ours} are unchanged.",
-            f"Merge it by hand, which then counts as landed: `git switch {branch} && git merge {ours}`",
-            f"revert it and run it again: `asbuilt land {slug} --undo`",
+            f"Nothing moved: {branch}, your files and {ours} are unchanged. A merge by hand lands it.",
+            f"`git switch {branch} && git merge {ours}`",
+            f"drop the proven work, to run it again: `asbuilt land {slug} --undo`",
         )
 
 
@@ -207,8 +212,9 @@ class Reverts(Struct, frozen=True):
             return Refusal(
                 f"Not undone: {_named(found)} changed on {branch} since, and cannot be reverted alone.",
                 f"Commit {found.commit[:10]} conflicts. "
-                f"Nothing moved: {branch} and your files are unchanged.",
-                f"Revert the later changes first, then undo again: asbuilt land {slug} --undo",
+                f"Nothing moved: {branch} and your files are unchanged. Revert the later changes first.",
+                f"`git log --oneline {found.commit[:10]}..{branch}`",
+                f"then undo again: `asbuilt land {slug} --undo`",
             )
         before = self.document.committed(onto)
         if before is None or not self.facts.undoes:
@@ -220,17 +226,20 @@ class Reverts(Struct, frozen=True):
         """Run the tests on the tree without them."""
         if candidate.tip == candidate.onto:
             return None
-        failures = _failing_tests(self.proving, tree_of(self.repository, candidate.tip))
-        if not failures:
+        failing = _failing_tests(self.proving, tree_of(self.repository, candidate.tip))
+        if not failing:
             return None
         branch, slug = self.record.run.options.branch, self.record.run.options.slug
+        kept, again = self.record.keep(failing), f"asbuilt land {slug} --undo"
         if _failing_tests(self.proving, tree_of(self.repository, candidate.onto)):
-            again = f"then undo again: asbuilt land {slug} --undo"
-            return _red_target(branch, candidate, failures, f"Not undone: {branch}", again)
+            return _red_target(branch, candidate, f"Not undone: {branch}", again, kept)
+        newest = self.facts.undoes[-1].landed_as
         return Refusal(
-            f"Not undone: without it the tests fail: {failures[0]}",
-            "Other code needs what would be removed. Nothing moved.",
-            f"Revert the code that needs it first, then undo again: asbuilt land {slug} --undo",
+            f"Not undone: on {branch} without this work, `{failing[0].command}` fails: {failing[0].why}.",
+            "Later commits need what the undo would remove. Nothing moved. Revert them first.",
+            f"`git log --oneline {newest[:10]}..{branch}`",
+            f"then undo again: `{again}`",
+            kept,
         )
 
     def details(self, candidate: candidates.Candidate) -> str:
@@ -255,18 +264,17 @@ def completion(record: Record, facts: DeliveryFacts) -> datetime | None:
     return datetime.fromisoformat(record.at(key))
 
 
-def _red_target(
-    branch: str, candidate: candidates.Candidate, failures: list[str], what: str, again: str
-) -> Refusal:
+def _red_target(branch: str, candidate: candidates.Candidate, what: str, again: str, kept: str) -> Refusal:
     return Refusal(
         f"{what} itself fails its tests at {candidate.onto[:10]}.",
-        f"On a red target nothing could be proven: {'; '.join(failures[:_NAMED])}. Nothing moved.",
-        f"Fix {branch}, {again}",
+        f"On a red target nothing could be proven. Nothing moved. Fix {branch} first.",
+        again,
+        evidence=kept,
     )
 
 
-def _failing_tests(proving: Proving, tree: str) -> list[str]:
-    return failures_of(proving.prove(tree))
+def _failing_tests(proving: Proving, tree: str) -> list[Evidence]:
+    return [evidence for evidence in proving.prove(tree) if evidence.outcome != "PASS"]
 
 
 def _named(found: candidates.Conflict) -> str:

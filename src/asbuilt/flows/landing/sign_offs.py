@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.events.phases import PhaseProven, SignOffWanted
 from asbuilt.events.questions import SignOffKey, in_run
 from asbuilt.flows.checks.inspect import kept_remarks
+from asbuilt.lifecycle.status.report import SignOff
 from asbuilt.proof.remarks import Remark, asked_about, key_of, words_of
 
 if TYPE_CHECKING:
@@ -40,12 +41,16 @@ def unsigned(record: Record, wanted: Sequence[SignOffWanted]) -> list[SignOffWan
     return [mark for mark in wanted if mark.item not in answers or answers[mark.item].answer != "yes"]
 
 
-def signed_off(record: Record, intent: str, remarks: Iterable[Remark]) -> dict[str, str]:
+def signed_off(record: Record, intent: str, remarks: Iterable[Remark]) -> dict[str, SignOff]:
     """Return the answer to each change, by the remark's key."""
     questions = {remark.key: _key(intent, group).under for group in asked_about(remarks) for remark in group}
     return {
-        key: f"{approval.answer} by {approval.answered_by} on {(approval.answered_at or '')[:10]}"
-        + (f": {approval.note}" if approval.note else "")
+        key: SignOff(
+            approval.answer or "",
+            approval.answered_by or "",
+            (approval.answered_at or "")[:10],
+            approval.note or "",
+        )
         for key, approval in record.answered(questions).items()
     }
 

@@ -19,7 +19,7 @@ from asbuilt.git.repository import Repository, checkouts_of, plan_branch, tip
 from asbuilt.git.workspace import workspaces
 from asbuilt.journal import issue_claims, runs
 from asbuilt.journal.events import hold, shortened
-from asbuilt.pages import pull as pages
+from asbuilt.pages import pull_request as pages
 
 if TYPE_CHECKING:
     from pathlib import Path

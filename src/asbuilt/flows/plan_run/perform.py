@@ -20,7 +20,8 @@ from asbuilt.events.phases import (
     PhaseReturned,
     WorkspaceMade,
 )
-from asbuilt.flows.attempts.keep import keep
+from asbuilt.flows.attempts.snapshot import keep
+from asbuilt.flows.checks.baseline import prove_first_tests
 from asbuilt.flows.checks.inspect import Before, are_compared, failing_of, inspect, keep_remarks, kept_remarks
 from asbuilt.flows.checks.outcomes import failures_of, outcome_of, unusable_in
 from asbuilt.flows.checks.outside_changes import Surroundings
@@ -44,7 +45,7 @@ from asbuilt.git.workspace.snapshots import ATTEMPTS
 from asbuilt.journal import claims, issue_claims
 from asbuilt.journal.ids import Address, new_id
 from asbuilt.library.bounded_read import read_bytes
-from asbuilt.lifecycle.plan_run.doubts import plan_in
+from asbuilt.lifecycle.plan_run.doubts_before_work import plan_in
 from asbuilt.lifecycle.plan_run.lanes import will_fork
 from asbuilt.lifecycle.pull_request.facts import REPAIRS
 from asbuilt.lifecycle.run import moves
@@ -211,6 +212,7 @@ def _together(context: Context, facts: PlanFacts) -> None:
         if evidence.tree == tree and evidence.name in checks and evidence.outcome == "PASS"
     }
     shown = [*proving.prove(tree, [check for check in checks if check not in known]), *known.values()]
+    shown += prove_first_tests(record, repository, proving, tree)
     failing = {evidence.name for evidence in shown if evidence.outcome != "PASS"}
     broken = (phase.id for phase in frozen if any(check.command in failing for check in phase.checks))
     record.append(
@@ -302,7 +304,7 @@ def _text(context: Context, plan: str) -> bytes:
         raise GateStopped(
             f"{plan} is not on {options.branch} of the remote",
             why="A run of the fleet reads the plan that a phase is delegated to there.",
-            next_step=f"Commit and push {plan}, then run again.",
+            next_step=f"Commit {plan}, then: `git push origin {options.branch}`",
         )
     return result.out
 
@@ -328,4 +330,4 @@ def prove_delegated(context: Context, facts: PlanFacts, phase: str) -> None:
     record.hold()
     old = facts.works[-1].commit if facts.works else facts.branch_at
     commits.advance(repository, plan_branch(repository, options.slug), new=commit, old=old)
-    record.append(PhaseProven(phase=phase, commit=commit), f"{phase}/proven")
+    record.end_work(PhaseProven(phase=phase, commit=commit), f"{phase}/proven", (phase,))

@@ -25,8 +25,8 @@ from asbuilt.journal.events import shortened
 from asbuilt.journal.queries.overview import Entries, events_of
 from asbuilt.lifecycle.pull_request.forge import BranchMoved, Checks, NotMerged, Pull
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.status.standing import fold_plan
-from asbuilt.pages import pull as pages
+from asbuilt.lifecycle.status.plan_state import fold_plan
+from asbuilt.pages import pull_request as pages
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
@@ -97,7 +97,9 @@ class Pulls:
         }
         new = (pull.merged_as if pull is not None else None) or target or ""
         details = self._record.blobs.put_json(payload)
-        self._record.append(LandingDone(new=new, branch=self._target, details=details), f"landed/{new[:12]}")
+        done = LandingDone(new=new, branch=self._target, details=details)
+        phases = [work.phase for work in facts.pending if work.commit in landed_as]
+        self._record.end_work(done, f"landed/{new[:12]}", phases)
 
     def _look(self, facts: DeliveryFacts) -> None:
         pull, head = self._found(facts), self.forge.tip(self._branch)
@@ -128,8 +130,8 @@ class Pulls:
         if onto is None:
             raise GateStopped(
                 f"there is no branch {self._target} at {self.forge.address}",
-                why="A pull request needs its target branch at the forge.",
-                next_step=f"Push it, then resume: git push origin {self._target}",
+                why="A pull request needs its target branch at the forge. Push it first.",
+                next_step=f"`git push origin {self._target}`",
             )
         known, there = self.known(), self.forge.tip(self._branch)
         load = Picks(self._record, self._repository, self._proving, self._document, facts)

@@ -7,23 +7,24 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from msgspec import structs
 from msgspec.structs import replace
 
 from asbuilt.agents.sandbox import drive
+from asbuilt.events.options import AgentProgram
 from asbuilt.events.runs import RunStarted
 from asbuilt.lifecycle.limits import OVERALL_S
-from asbuilt.lifecycle.plan_run.doubts import independent_groups
+from asbuilt.lifecycle.plan_run.doubts_before_work import independent_groups
 from asbuilt.lifecycle.run.money import left_s
 from asbuilt.lifecycle.run.stoppages import allowed
 from asbuilt.policy.sandbox.services import chosen_services
-from asbuilt.ports import JUDGES, Brief, Opened, Program, Role, Workspace
+from asbuilt.ports import JUDGES, Brief, Opened, Workspace
 
 if TYPE_CHECKING:
     from asbuilt.events.options import RunOptions
     from asbuilt.flows.run.record import Record
     from asbuilt.flows.verification.judge import Subject
     from asbuilt.lifecycle.run.facts import RunFacts
+    from asbuilt.policy.roles import Role
 
 _LEAST_S: Final = 60
 """Least seconds of an attempt, however little time is left."""
@@ -31,10 +32,10 @@ _LEAST_USD: Final = 0.01
 _DRIVE: Final = "The interface is a {kind}. Drive it with: {command} {kind} TARGET STEP..."
 
 
-def program_of(options: RunOptions, role: str) -> Program:
+def program_of(options: RunOptions, role: str) -> AgentProgram:
     """Return how the agent of a role is started."""
     member = options.agents.get(role)
-    return Program() if member is None else Program(**structs.asdict(member.program))
+    return AgentProgram() if member is None else member.program
 
 
 def opened(options: RunOptions) -> Opened:
@@ -146,7 +147,7 @@ def drive_command() -> str:
     return shlex.join((sys.executable, "-I", "-S", drive.__file__))
 
 
-def within(program: Program, facts: RunFacts, *, share: int = 1) -> Program:
+def within(program: AgentProgram, facts: RunFacts, *, share: int = 1) -> AgentProgram:
     """Limit an attempt's dollars to what its run has left, or to a share of it if several agents work."""
     cap = allowed(facts).usd
     if cap is None:

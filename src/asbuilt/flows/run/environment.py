@@ -16,7 +16,7 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from asbuilt.events.options import RunOptions, Variables
-from asbuilt.flows.environments.terms import Given
+from asbuilt.flows.environments.limits_and_variables import Given
 from asbuilt.flows.run.briefs import opened_for_setup
 from asbuilt.git.forge.gh import FORGE_VARIABLES
 from asbuilt.policy.agent_kinds import KINDS

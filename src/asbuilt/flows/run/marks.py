@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 
 from asbuilt.errors import EditRefused, NotFound
 from asbuilt.plan.editing.edit import complete, correct, mark_phase, reopen, waive
-from asbuilt.plan.intent import UNDECIDED
+from asbuilt.plan.intent_digest import UNDECIDED
+from asbuilt.plan.markdown.statuses import read_status
 from asbuilt.plan.model import Format, Plan, Status
 from asbuilt.plan.reader import read
-from asbuilt.plan.statuses import read_status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from asbuilt.flows.run.drift import Correction
+    from asbuilt.flows.run.number_corrections import Correction
     from asbuilt.plan.markdown.source import Edit
     from asbuilt.proof.verdict import Waived
 

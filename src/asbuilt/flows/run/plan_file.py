@@ -7,19 +7,20 @@ from __future__ import annotations
 
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from msgspec import UNSET
 
+from asbuilt.errors import NotFound
 from asbuilt.git import commits
 from asbuilt.git.landing.candidates import Edit
 from asbuilt.git.repository import Repository, checkouts, path_state
 from asbuilt.git.trees import file_in
+from asbuilt.journal.queries.recorded_text import recorded_text
 from asbuilt.library.atomic_files import clear_away, replace
 from asbuilt.library.bounded_read import read_bytes
-from asbuilt.library.opening import marked_done
+from asbuilt.library.read_plan import marked_done
 from asbuilt.plan.markdown.source import digest
-from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
 
     from asbuilt.flows.run.record import Record
     from asbuilt.plan.model import Plan
+
+
+_OF_PROVEN_WORK: Final = ("land", "undo")
+"""Kinds of run that need the plan's text only to compare and to mark it."""
 
 
 class Document:
@@ -40,17 +45,35 @@ class Document:
         self._file = Path(self._run.options.checkout) / Path(self._run.plan).expanduser()
 
     def read(self) -> bytes:
-        """Return its bytes in the checkout that the run was started from; of a fleet's run, as ordered."""
+        """Return its bytes in the checkout that the run was started from; of a fleet's run, as ordered.
+
+        A landing or an undo of a plan whose file is gone reads the text that its last run recorded.
+        """
         if self._order is not UNSET:
             return self._record.blobs.get(self._order.plan)
-        return read_bytes(self._file, name=self._run.plan)
+        try:
+            return read_bytes(self._file, name=self._run.plan)
+        except NotFound as error:
+            recorded = self._recorded()
+            if recorded and self._run.options.kind in _OF_PROVEN_WORK:
+                return self._record.blobs.get(recorded)
+            back = (
+                f"asbuilt plan open {self._run.options.slug} --restore" if recorded else "asbuilt plan list"
+            )
+            raise NotFound(
+                f"the plan's file {self._run.plan} is gone",
+                why="It was moved or deleted since the run was requested, and a run reads it at each phase.",
+                next_step=f"`{back}`",
+            ) from error
+
+    def _recorded(self) -> str:
+        with self._record.store.read() as session:
+            return recorded_text(session, self._run.address)
 
     def marked(self, plan: Plan) -> frozenset[str]:
         """Return the phases that it, or the progress document that it names, marks as done."""
         marked = marked_done(self._file.parent, str(self._file)) if self._order is UNSET else None
-        if marked is not None:
-            return marked
-        return frozenset(phase.id for phase in plan.phases if phase.status is Status.DONE)
+        return plan.marked_done if marked is None else marked
 
     def committed(self, at: str) -> bytes | None:
         """Return its bytes at a commit if a change may be committed there; else None."""

@@ -16,18 +16,18 @@ from asbuilt.events.phases import BaselineDone, PhaseBegun, SetupDone, TestsReso
 from asbuilt.events.runs import RunStarted
 from asbuilt.git.commits import Person
 from asbuilt.journal import approvals, runs
-from asbuilt.journal.events import append, keyed, whole_history
+from asbuilt.journal.events import append, keyed, of_kinds, whole_history
 from asbuilt.lifecycle.run.agent_stops import asks
 from asbuilt.lifecycle.run.retry_times import backs_off_until, reopens_at
 from asbuilt.plan.editing.edit import the_phase
 from asbuilt.plan.reader import read
 from asbuilt.proof.counts import Counts, from_output, from_report
 from asbuilt.proof.evidence import TESTS, Evidence, evidence_from
-from asbuilt.proof.projects.model import Setup, Suite, names_of, suites_of
+from asbuilt.proof.projects.model import Detected, NoTests, Setup, Suite, by_name, suites_of
 from asbuilt.proof.projects.recorded import read_back
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Collection, Iterable, Mapping
 
     from asbuilt.events.event import Entry, Event
     from asbuilt.git.fleet import SharedRefs
@@ -73,6 +73,14 @@ class Record(Struct, frozen=True, kw_only=True):
             append_event(session, self.run, event, key)
             if also is not None and is_new:
                 also(session)
+
+    def end_work(self, event: Event, key: str, phases: Collection[str]) -> None:
+        """Append an event that ends the work on some phases, and withdraw the open questions about it."""
+        self.append(
+            event,
+            key,
+            also=lambda session: approvals.withdraw_about(session, self.run.address, phases, actor=ACTOR),
+        )
 
     def hold(self) -> None:
         """Raise unless the run is still this worker's; call it before a change outside the journal."""
@@ -162,8 +170,23 @@ class Record(Struct, frozen=True, kw_only=True):
 
     def suites(self, run: str | None = None) -> dict[str, Suite]:
         """Return the suites of this or another run by the names of their evidence; empty without tests."""
-        suites = suites_of(read_back(self.prepared(TestsResolved, "tests", run=run)))
-        return dict(zip(names_of(suites), suites, strict=True))
+        return by_name(suites_of(read_back(self.prepared(TestsResolved, "tests", run=run))))
+
+    def brought_tests(self) -> bool:
+        """Return whether the plan's first run found no tests, so that all tests are from its own work."""
+        with self.store.read() as session:
+            every = of_kinds(session, self.run.address, [TestsResolved.kind])
+        first = next((entry.event for entry in every if isinstance(entry.event, TestsResolved)), None)
+        if first is None:
+            return False
+        found = read_back(first)
+        return found == NoTests() or (isinstance(found, Detected) and not first.has_files)
+
+    def had_no_tests(self, suite: str, base: str) -> bool:
+        """Return whether a suite had no test before any work, and none on a phase's base."""
+        if self.prepared(BaselineDone, "baseline").ran != 0:
+            return False
+        return not any(check.ran for check in self.shown() if (check.name, check.tree) == (suite, base))
 
     def setup(self) -> Setup:
         """Return the setup of a checkout in this run."""

@@ -6,30 +6,35 @@ Rule: an agent runs only between the start and the judgement; `flows.tasks.postf
 from __future__ import annotations
 
 from contextlib import suppress
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from msgspec import UNSET
 from msgspec.structs import replace
-from msgspec.structs import replace as evolve
 
 from asbuilt.errors import GitFailed, NotLanded
 from asbuilt.events.authoring import TaskJudged
 from asbuilt.events.landings import LandingTidied
+from asbuilt.events.questions import SandboxKey
+from asbuilt.events.runs import RunStarted
 from asbuilt.flows.checks.outside_changes import need_unchanged
 from asbuilt.flows.run.briefs import planner_brief
-from asbuilt.flows.run.record import Record, append_event
+from asbuilt.flows.run.record import ACTOR, Record, append_event
+from asbuilt.flows.start import claim, is_agreed
 from asbuilt.flows.tasks.postflight import fail, land, post, session_of
-from asbuilt.flows.tasks.preflight import start
+from asbuilt.git import commits
 from asbuilt.git.landing import candidates
+from asbuilt.git.repository import Repository, base_on
 from asbuilt.git.workspace import workspaces
 from asbuilt.journal import memory
 from asbuilt.journal.events import shortened
 from asbuilt.ledger import tasks
-from asbuilt.lifecycle.memory import ranked
+from asbuilt.lifecycle.memory import recall_for_task
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.tasks.decide import FINISHED, TaskRunFacts
+from asbuilt.lifecycle.tasks.model import Changes, Pending, workable
+from asbuilt.lifecycle.tasks.next_move import FINISHED, TaskRunFacts
 from asbuilt.lifecycle.tasks.numbering import ROADMAP
-from asbuilt.lifecycle.tasks.prompt import RECALLED, prompt
+from asbuilt.lifecycle.tasks.prompt import prompt
 from asbuilt.lifecycle.tasks.results import (
     Finished,
     Unfinished,
@@ -38,7 +43,7 @@ from asbuilt.lifecycle.tasks.results import (
     read_result,
     read_written,
 )
-from asbuilt.lifecycle.tasks.statuses import PLAN
+from asbuilt.lifecycle.tasks.statuses import PLAN, UNDER_WAY
 
 if TYPE_CHECKING:
     from asbuilt.events.options import TaskOrder
@@ -56,7 +61,7 @@ def perform(context: Context, working: Working, facts: TaskRunFacts, move: moves
     record, repository = context.record, context.repository
     match move:
         case moves.Start():
-            start(record, repository, context.processes.level)
+            _start(record, repository, context.processes.level)
         case moves.Attempt():
             _attempt(context, working, facts, move)
         case moves.Judge(stage=stage, number=number):
@@ -78,8 +83,8 @@ def _attempt(context: Context, working: Working, facts: TaskRunFacts, move: move
     with record.store.read() as session:
         task = tasks.every(session, run.org, run.repo)[order.number]
         known = [] if order.clean else memory.every(session, run.org, run.repo)
-    best = ranked(known, about=f"{task.description} {task.kind}")[:RECALLED]
-    memories = [lesson.text for weight, lesson in best if weight > 0]
+    recalled = recall_for_task(known, description=task.description, kind=task.kind)
+    memories = [lesson.text for lesson in recalled]
     brief = planner_brief(
         record,
         workspace,
@@ -114,7 +119,7 @@ def _judge(record: Record, facts: TaskRunFacts, stage: str, number: int) -> None
     judged = TaskJudged(phase=stage, number=number, task=order.number, outcome=FINISHED)
     if isinstance(found, Finished):
         record.append(
-            evolve(
+            replace(
                 judged,
                 path=order.path,
                 text=record.blobs.put(found.text.encode()),
@@ -130,7 +135,7 @@ def _judge(record: Record, facts: TaskRunFacts, stage: str, number: int) -> None
     with record.store.write() as session:
         fail(session, run, found.cause, found.why, checkpoint="result")
         why = shortened(found.why, _WHY)
-        append_event(session, run, evolve(judged, outcome=found.status, why=why), f"{stage}/judged")
+        append_event(session, run, replace(judged, outcome=found.status, why=why), f"{stage}/judged")
 
 
 def _result(record: Record, order: TaskOrder, attempt: AttemptFacts) -> Finished | Unfinished:
@@ -141,3 +146,26 @@ def _result(record: Record, order: TaskOrder, attempt: AttemptFacts) -> Finished
     if attempt.ending == "timed_out":
         return Unfinished("partial", f"its agent ran out of {order.timeout_s} seconds{far}", "timeout")
     return Unfinished("failed", f"its agent {attempt.ending}: {attempt.reason}{far}", "agent_lost")
+
+
+def _start(record: Record, repository: Repository, level: str) -> None:
+    """Start the run and set the task's status in one transaction, before any agent runs."""
+    run, order = record.run, record.run.options.ordered
+    branch = run.options.branch
+    base = base_on(repository, branch)
+    author = commits.author_of(repository)
+    claim(record)
+    agreed = is_agreed(record, SandboxKey())
+    outline = {"phases": {order.operation: ()}, "titles": {order.operation: f"Task {order.number}"}}
+    kept = record.blobs.put_json(outline)
+    at = datetime.fromisoformat(run.at).astimezone(author.at.tzinfo).isoformat()
+    with record.store.write() as session:
+        tasks.hold(session, run.org, run.repo)
+        workable(tasks.every(session, run.org, run.repo), order.number)
+        pending = Pending(session_of(run), run.run, order.operation, order.reason, session.now)
+        changes = Changes(status=UNDER_WAY[order.operation], session=pending.session, pending=pending)
+        key = f"{run.run}/preflight"
+        tasks.change(session, run.org, run.repo, order.number, changes=changes, key=key, actor=ACTOR)
+        by = (author.name, author.email, at)
+        started = RunStarted(base=base, ring=level, ring_agreed=agreed, outline=kept, author=by)
+        append_event(session, run, replace(started, session_id=pending.session), "started")

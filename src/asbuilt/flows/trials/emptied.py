@@ -47,7 +47,7 @@ class Emptied(NamedTuple):
     notes: tuple[str, ...]
     why: str = ""
     files: tuple[str, ...] = ()
-    """Files that no check missed."""
+    """Code that no check missed, or that no check runs."""
     own: tuple[str, ...] = ()
     """Files that the phase's own tests did not miss, though they name what it adds."""
     is_known: bool = True
@@ -88,7 +88,8 @@ class Emptying:
         beside = (f"not run by any check: {listed(files.others)}",) if files.others else ()
         empty = self._emptied(files)
         if not empty:
-            return Emptied(None, ("no product file to empty: the phase changes none", *beside))
+            notes = ("no product file to empty: the phase changes none", *beside)
+            return Emptied(None, notes, files=files.others)
         left_s = self._allowance.seconds(Trial.EMPTIED)
         shown = self._without(empty, checks, time.monotonic() + left_s) if left_s else None
         if shown is None:
@@ -167,7 +168,7 @@ class Emptying:
                 return Emptied(shown, (words_for(shown, tried),))
         if not tried:
             return Emptied(None, ("no product file to empty: the base has none that its suite runs",))
-        return Emptied("green", (), words_for("green", tried))
+        return Emptied("green", (), words_for("green", tried, self._suites[0].counts))
 
     def singles(self, checks: Sequence[str]) -> tuple[str, ...]:
         """Return the files that no check misses when they alone are emptied, as far as time allows."""

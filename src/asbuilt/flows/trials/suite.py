@@ -27,7 +27,7 @@ from asbuilt.proof.runner_command_lines import (
     reporting,
     runner_of,
 )
-from asbuilt.proof.suites.places import Role, is_in_tests, is_test_code, is_test_file, role_of
+from asbuilt.proof.suites.path_roles import Role, is_in_tests, is_test_code, is_test_file, role_of
 from asbuilt.proof.trials.canaries import Canary, Sung, canaries, canary_state, no_canary
 from asbuilt.proof.trials.depth import Trial
 from asbuilt.proof.trials.emptied import sorted_out, word_of

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from asbuilt.flows.trials.allowance import Allowance, limit_of
 from asbuilt.proof.counts import Counts, failures_in
 from asbuilt.proof.evidence import last_lines
-from asbuilt.proof.suites.places import language_of
+from asbuilt.proof.suites.path_roles import language_of
 from asbuilt.proof.trials.depth import Trial
 from asbuilt.proof.trials.lost_cases import NewTests
 from asbuilt.proof.trials.test_text import blocks, differing_lines, is_same_but_for_names, like, own_name

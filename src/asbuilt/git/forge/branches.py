@@ -108,7 +108,7 @@ class Remote(Struct, frozen=True, kw_only=True):
         if found == commit:
             return replace(done, already=True)
         if found != expected:
-            return BranchMoved(branch=branch, expected=expected, found=found)
+            return BranchMoved(branch=branch, found=found)
         try:
             self._run(
                 "change", "push", "--porcelain", "--no-verify", "--no-follow-tags", "--no-signed",
@@ -122,7 +122,7 @@ class Remote(Struct, frozen=True, kw_only=True):
             if found == commit:
                 return done
             if found != expected:
-                return BranchMoved(branch=branch, expected=expected, found=found)
+                return BranchMoved(branch=branch, found=found)
             raise
         return done
 
@@ -137,7 +137,7 @@ class Remote(Struct, frozen=True, kw_only=True):
             raise ForgeFailed(
                 f"git may not {doing} {self._named}",
                 why=error.why,
-                next_step="Make git push work there without a prompt (gh auth setup-git), then resume.",
+                next_step="`gh auth setup-git &&` `asbuilt run`",
             ) from error
 
     def _git(self) -> Git:

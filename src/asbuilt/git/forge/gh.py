@@ -121,7 +121,7 @@ class Gh(Struct, frozen=True, kw_only=True):
             raise ForgeFailed(
                 "there is no program gh on PATH",
                 why="Pull requests are made by GitHub's own gh, with the login that you have there.",
-                next_step="Install gh and sign in with gh auth login; landing by cherry-pick needs neither.",
+                next_step="Install gh, then: `gh auth login`; landing by cherry-pick needs neither.",
             )
         try:
             done = subprocess.run(  # noqa: S603 - the user's gh, by PATH, with a list of arguments
@@ -164,7 +164,7 @@ class Gh(Struct, frozen=True, kw_only=True):
         return ForgeFailed(
             f"gh is not signed in to {self.host}",
             why=f"{why.removesuffix('.')}. Pull requests are made with your own login.",
-            next_step=f"gh auth login --hostname {self.host}, then resume.",
+            next_step=f"`gh auth login --hostname {self.host}`",
         )
 
 
@@ -174,7 +174,7 @@ def refused(answer: Answer, doing: str) -> ForgeFailed:
     return ForgeFailed(
         f"GitHub did not {doing} (HTTP {answer.status})",
         why=f"It said: {answer.message}{hidden}",
-        next_step="Fix what it reports, or ask an administrator of the repository; then resume.",
+        next_step="`gh auth status` shows your login; or ask an administrator of the repository.",
     )
 
 

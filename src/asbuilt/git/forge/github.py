@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.pull_request.forge import Checks, Comment, Issue, MergeWay, Pull, Review
+    from asbuilt.lifecycle.pull_request.forge import Checks, Comment, Issue, Pull, Review
 
 _PAGE: Final = 100
 _PAGES: Final = 100
@@ -94,7 +94,7 @@ class GitHub(Remote, Struct, frozen=True, kw_only=True):
             runs, statuses, {github_json.member(run, "id", int): self._log(run) for run in failed}
         )
 
-    def merge(self, number: int, *, head: str, way: MergeWay = "merge") -> Pull | NotMerged:
+    def merge(self, number: int, *, head: str) -> Pull | NotMerged:
         """Merge if its head is still `head`; returns a pull request that is already merged."""
         found = self.pull(number)
         if found.state == "merged":
@@ -102,10 +102,12 @@ class GitHub(Remote, Struct, frozen=True, kw_only=True):
         if found.state == "closed":
             return NotMerged(why="It was closed without being merged.")
         if found.head != check_oid(head):
-            return NotMerged(why=f"Its head is {found.head[:12]}, not {head[:12]}.", head_moved=True)
-        answer = self.gh.ask("PUT", self._path(f"pulls/{number}/merge"), {"sha": head, "merge_method": way})
+            return NotMerged(why=f"Its head is {found.head[:12]}, not {head[:12]}.")
+        answer = self.gh.ask(
+            "PUT", self._path(f"pulls/{number}/merge"), {"sha": head, "merge_method": "merge"}
+        )
         if answer.status in (_NOT_NOW, _HEAD_MOVED, _EXISTS):
-            return NotMerged(why=answer.message, head_moved=answer.status == _HEAD_MOVED)
+            return NotMerged(why=answer.message)
         _good(answer, "merge the pull request")
         return self.pull(number)
 
@@ -254,14 +256,14 @@ def open_forge(repository: Repository, environ: Mapping[str, str], *, remote: st
         raise ForgeFailed(
             f"this repository has no remote {remote}",
             why="A pull request is opened where the remote is.",
-            next_step=f"git remote add {remote} ADDRESS, or land by cherry-pick.",
+            next_step=f"`git remote add {remote} ADDRESS`, or land by cherry-pick.",
         )
     place = place_of(result.line)
     if place is None:
         raise ForgeFailed(
             f"remote {remote} leads to no forge",
             why="Its address names no host with an owner and a repository.",
-            next_step="Point it at GitHub, or land by cherry-pick.",
+            next_step=f"`git remote set-url {remote} git@github.com:OWNER/NAME.git`, or land by cherry-pick.",
         )
     enterprise = environ.get("GH_HOST", "").lower()
     if place.host not in (*_GITHUB, enterprise) and not place.host.endswith(".ghe.com"):

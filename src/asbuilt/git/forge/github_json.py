@@ -29,7 +29,7 @@ def member(data: Any, name: str, kind: type | tuple[type, ...]) -> Any:  # noqa:
     raise ForgeFailed(
         f"GitHub's answer has no {name} that can be read",
         why=f"It holds {value!r:.80}; asbuilt does not guess missing parts of an answer.",
-        next_step="Try a newer asbuilt; `asbuilt doctor bug-report` packs what a report needs.",
+        next_step="`asbuilt doctor bug-report` packs what a report needs; or try a newer asbuilt.",
     )
 
 
@@ -50,7 +50,6 @@ def read_pull(data: Any) -> Pull:  # noqa: ANN401 - JSON
         state=state,
         mergeable=cast("Mergeable", can) if state == "open" else "unknown",
         merged_as=member(data, "merge_commit_sha", (str, type(None))) if merged else None,
-        is_draft=bool(data.get("draft")),
     )
 
 

@@ -34,8 +34,8 @@ from asbuilt.git.commits import (
 from asbuilt.git.files import entries
 from asbuilt.git.locks import drop_ref, set_ref
 from asbuilt.git.objects import tree_of
-from asbuilt.git.private import quiet
 from asbuilt.git.repository import Repository, tip
+from asbuilt.git.temporary_git_folder import quiet
 
 CANDIDATES: Final = "refs/asbuilt/candidates/"
 _NONE: Final[Mapping[tuple[str, str], str]] = MappingProxyType({})
@@ -266,5 +266,5 @@ def _single(repository: Repository, name: str) -> Commit:
     raise GitFailed(
         f"commit {name[:12]} has no single parent",
         why="asbuilt's outcome commits have one parent each; a merge or a first commit cannot be picked.",
-        next_step="Land this branch with git itself, or take the commit off it.",
+        next_step=f"`git log --graph --oneline {name[:12]}`",
     )

@@ -32,13 +32,16 @@ _LOCK: Final = "index.lock"
 _INDEX: Final = "index.asbuilt"
 _OURS: Final = b"asbuilt landing"
 
+HOOK_WAITS: Final = "asbuilt-landing-waits"
+"""Printed by the hook, and only by it, where another try is worthwhile; a push has no other way back."""
+
 HOOK: Final = """\
 #!/bin/sh
 # Run by git when a landing moves a branch that is checked out. $1 is the new commit.
 new=$1
 here=$(cd "$GIT_DIR" && pwd -P) || exit 1
 if [ "$here" != "$ASBUILT_CHECKOUT" ] || [ "$new" != "$ASBUILT_NEW" ]; then
-    echo "asbuilt: the branch is checked out elsewhere than when it was looked at" >&2
+    echo "HOOK_WAITS: the branch is checked out elsewhere than when it was looked at" >&2
     exit 1
 fi
 git="git -c core.fsmonitor=false -c core.hooksPath=/dev/null -c core.fsync=all -c submodule.recurse=false"
@@ -46,14 +49,14 @@ claim="$here/asbuilt-claim.$$"
 echo "asbuilt landing $$" >"$claim" || exit 1
 if ! ln "$claim" "$here/index.lock"; then
     rm -f "$claim"
-    echo "asbuilt: index.lock is held" >&2
+    echo "HOOK_WAITS: index.lock is held" >&2
     exit 1
 fi
 rm -f "$claim"
 old=$($git rev-parse --verify HEAD)
 if [ "$old" != "$ASBUILT_OLD" ]; then
     rm -f "$here/index.lock"
-    echo "asbuilt: the tip has moved" >&2
+    echo "HOOK_WAITS: the tip has moved" >&2
     exit 1
 fi
 echo "$ASBUILT_OLD $new" >"$here/asbuilt-landing.new" &&
@@ -65,7 +68,7 @@ echo "$ASBUILT_OLD $new" >"$here/asbuilt-landing.new" &&
 status=$?
 rm -f "$here/index.asbuilt" "$here/index.lock"
 exit $status
-"""
+""".replace("HOOK_WAITS", HOOK_WAITS)
 
 
 class Settled(Struct, frozen=True, kw_only=True):

@@ -20,8 +20,9 @@ from msgspec.structs import replace
 from asbuilt.errors import ForgeFailed, GitFailed, NotLanded, RepositoryBusy
 from asbuilt.git.command import check_branch, check_oid
 from asbuilt.git.commits import contains
-from asbuilt.git.landing.checkout import Settled, is_locked, settle, write_hook
+from asbuilt.git.landing.checkout import HOOK_WAITS, Settled, is_locked, settle, write_hook
 from asbuilt.git.landing.overwrites import between, filtered, in_the_way, lines_at_stake, overlapping
+from asbuilt.git.landing.ways_out import WayOut, look, set_aside, stash
 from asbuilt.git.locks import guarded, heal, lock_of, recorded
 from asbuilt.git.repository import Checkout, Repository, checkouts, checkouts_of, operations, tip
 from asbuilt.lifecycle.pull_request.forge import BranchMoved
@@ -70,7 +71,6 @@ class TipMoved(Struct, frozen=True, kw_only=True):
     """The branch has moved and nothing landed; rebuild and prove the candidate on the new tip."""
 
     ref: str
-    expected: str
     found: str | None
 
 
@@ -88,6 +88,8 @@ class Refused(Struct, frozen=True, kw_only=True):
     what: str
     why: str
     next_step: str
+    way_out: WayOut | None = None
+    """A command that helps, if one is known."""
 
     def error(self) -> NotLanded:
         """Return the error to show to the user."""
@@ -118,12 +120,12 @@ def prepare(
     if contains(repository, found, check_oid(new)):
         return Landed(ref=ref, new=new, already=True)
     if found != old:
-        return TipMoved(ref=ref, expected=old, found=found)
+        return TipMoved(ref=ref, found=found)
     if not contains(repository, new, old):
         raise GitFailed(
             f"candidate {new[:12]} is not built on {old[:12]}",
             why="A landing only ever adds to a branch.",
-            next_step="This is a bug in asbuilt; `asbuilt doctor bug-report` packs what a report needs.",
+            next_step="`asbuilt doctor bug-report` packs what a report needs; this is a bug in asbuilt.",
         )
     held = checkouts_of(repository, ref)
     if len(held) > 1:
@@ -183,7 +185,7 @@ def recover(repository: Repository, intent: Intent) -> Landed | TipMoved | NotMo
         if found is not None and contains(repository, found, intent.new):
             return Landed(ref=intent.ref, new=intent.new, already=True, checkout=intent.checkout)
         if found != intent.old:
-            return TipMoved(ref=intent.ref, expected=intent.old, found=found)
+            return TipMoved(ref=intent.ref, found=found)
         return NotMoved(settled=settled)
 
 
@@ -228,8 +230,8 @@ def _judged(
     if found is not None and contains(repository, found, intent.new):
         return Landed(ref=intent.ref, new=intent.new, checkout=str(held.path) if held else None)
     if found != intent.old:
-        return TipMoved(ref=intent.ref, expected=intent.old, found=found)
-    if "asbuilt: " in output:
+        return TipMoved(ref=intent.ref, found=found)
+    if HOOK_WAITS in output:
         return None
     again = _look(repository, held, intent.ref, intent.old, intent.new) if held else None
     what, why = f"git did not move {_short(intent.ref)}", f"git said: {output[:2000]}. Nothing moved."
@@ -256,6 +258,7 @@ def _look(repository: Repository, checkout: Checkout, ref: str, old: str, new: s
             f"{checkout.path} is in the middle of a {busy}",
             f"{branch} is checked out there. Nothing moved.",
             f"Finish it, or {leave}",
+            way_out=look(repository, checkout, f"finish the {busy}, or end it: {leave}"),
         )
     paths = between(repository, old, new)
     if drivers := filtered(checkout, paths, repository.programs.drivers):
@@ -274,6 +277,7 @@ def _look(repository: Repository, checkout: Checkout, ref: str, old: str, new: s
             f"{here}, and what you have there would be overwritten. {untouched}",
             f"Move {_per(blocking, 'it', 'them')} elsewhere",
             blocking,
+            set_aside(repository, checkout, blocking, paths.added, old),
         )
     if overlap := overlapping(checkout, paths, old):
         lines = sum(lines_at_stake(checkout, path, old) for path in overlap)
@@ -284,6 +288,7 @@ def _look(repository: Repository, checkout: Checkout, ref: str, old: str, new: s
             f"{here}; {lost} would be lost. {untouched}",
             "Commit or stash them",
             overlap,
+            stash(repository, checkout, overlap, old),
         )
     return None
 
@@ -317,9 +322,11 @@ def moved_too_often(ref: str, times: int) -> Refused:
     )
 
 
-def _refused(kind: Kind, what: str, why: str, do: str, paths: tuple[str, ...] = ()) -> Refused:
-    next_step = f"{do}, then land again."
-    return Refused(kind=kind, paths=paths, what=f"Not landed: {what}.", why=why, next_step=next_step)
+def _refused(
+    kind: Kind, what: str, why: str, do: str, paths: tuple[str, ...] = (), way_out: WayOut | None = None
+) -> Refused:
+    what, next_step = f"Not landed: {what}.", f"{do}, then land again."
+    return Refused(kind=kind, paths=paths, what=what, why=why, next_step=next_step, way_out=way_out)
 
 
 def _short(ref: str) -> str:
@@ -352,10 +359,11 @@ def land_on_remote(
             kind="protected",
             paths=(),
             what=f"Not landed: the remote does not accept a push to {branch}.",
-            why=f"{error.why[:400]} Nothing moved; the proven commits are kept.",
-            next_step=f"Land it by a pull request: asbuilt run {shared.slug} --pr",
+            why=f"{error.why[:400]} Nothing moved; the proven commits are kept. "
+            "A pull request can land them.",
+            next_step=f"asbuilt run {shared.slug} --pr",
         )
     if isinstance(moved, BranchMoved):
-        return TipMoved(ref=intent.ref, expected=intent.old, found=moved.found)
+        return TipMoved(ref=intent.ref, found=moved.found)
     shared.set_target(intent.new)
     return Landed(ref=intent.ref, new=intent.new, already=moved.already)

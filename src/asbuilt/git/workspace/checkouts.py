@@ -11,13 +11,14 @@ import os
 import shutil
 import stat
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from asbuilt.errors import GitFailed
 from asbuilt.git.command import Git, check_oid
 from asbuilt.git.files import LINK_TO_REPOSITORY, entries, listed, matching, survey
 from asbuilt.git.locks import guarded
-from asbuilt.git.private import quiet
+from asbuilt.git.temporary_git_folder import quiet
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping
@@ -37,7 +38,7 @@ def clean_checkout(repository: Repository, tree: str, at: Path, *, index: Path |
         raise GitFailed(
             f"{at} is in the way of a checkout",
             why="It is not a folder.",
-            next_step="Move it elsewhere, then resume.",
+            next_step=f"`mv {quote(str(at))} {quote(f'{at}.old')} &&` `asbuilt run`",
         )
     at.mkdir(parents=True, exist_ok=True)
     with guarded(at) as held, quiet(repository, work_tree=at, index=index, held=(held,)) as git:

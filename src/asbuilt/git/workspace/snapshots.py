@@ -13,8 +13,8 @@ from asbuilt.git.commits import ASBUILT, commit_tree
 from asbuilt.git.files import Survey, entries, matching, survey
 from asbuilt.git.locks import drop_ref, set_ref
 from asbuilt.git.objects import tree_of
-from asbuilt.git.private import quiet
 from asbuilt.git.repository import Repository, tip
+from asbuilt.git.temporary_git_folder import quiet
 from asbuilt.ports import Kept, Workspace
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ def _refuse_what_is_too_large(folder: Path, seen: Survey, changed: Iterable[byte
         f"the attempt's files are too large to keep: {named}{more}",
         why=f"A snapshot takes {FILE_CAP // MEGABYTE} MB a file and {TREE_CAP // MEGABYTE} MB in all; "
         f"new and changed files are {total // MEGABYTE} MB. Nothing was written; the workspace stays as is.",
-        next_step=f"Remove them from {folder} or name them in .gitignore, then resume.",
+        next_step=f"Remove them from {folder} or name them in .gitignore, then: `asbuilt run`",
     )
 
 
@@ -164,7 +164,7 @@ def _as_kept(repository: Repository, ref: str, commit: str | None, workspace: Wo
         raise GitFailed(
             f"there is no workspace at {workspace.path}",
             why="The workspace is gone, and no earlier snapshot of this attempt exists.",
-            next_step="Resume the run; it makes a new workspace and restarts this phase.",
+            next_step="`asbuilt run` makes a new workspace and restarts this phase.",
         )
     return Kept(commit=commit, tree=tree_of(repository.git, commit), ref=ref, ignored=())
 

@@ -112,7 +112,7 @@ def reset_to(repository: Repository, workspace: Workspace, commit: str, *, kept:
         raise NotLanded(
             f"the snapshot {kept.ref} is gone",
             why="The files of this workspace would be lost with a reset.",
-            next_step="Keep them again, then resume.",
+            next_step="`asbuilt run` keeps them again.",
         )
     with guarded(workspace.git_dir) as held:
         _reset(repository, workspace, commit, held)
@@ -157,7 +157,7 @@ def head_of(repository: Repository, workspace: Workspace) -> str:
         raise GitFailed(
             f"{workspace.path} has no commit",
             why=f"HEAD in {workspace.git_dir} names none.",
-            next_step="Look with git worktree list, then resume.",
+            next_step="`asbuilt run`, or look first: `git worktree list`",
         )
     return found
 
@@ -208,8 +208,8 @@ def _add(repository: Repository, path: Path, commit: str, reason: str, held: int
     if path.exists() and (path.is_symlink() or not path.is_dir() or any(path.iterdir())):
         raise GitFailed(
             f"{path} is in the way of a workspace",
-            why="It is not one of git's worktrees, and its files may be work of yours.",
-            next_step=f"Move it elsewhere, then resume: mv {path} {path}.old",
+            why="It is not one of git's worktrees, and its files may be work of yours. Move it elsewhere.",
+            next_step=f"`mv {path} {path}.old`",
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     if repository.ref_format == "files":
@@ -221,7 +221,7 @@ def _add(repository: Repository, path: Path, commit: str, reason: str, held: int
         raise GitFailed(
             f"git has made no workspace at {path}",
             why="git worktree add succeeded, but git does not list the workspace.",
-            next_step="Look with git worktree list, then resume.",
+            next_step="`asbuilt run`, or look first: `git worktree list`",
         )
     return git_dir
 
@@ -307,8 +307,8 @@ def refuse_unreachable(repository: Repository, workspace: Workspace) -> None:
     if loose:
         raise NotLanded(
             f"{workspace.path} holds a commit that no branch has: {loose[:12]}",
-            why="It would be lost with the workspace. Nothing was removed.",
-            next_step=f"Keep it with git branch keep-{loose[:7]} {loose[:12]}, then try again.",
+            why="It would be lost with the workspace. Nothing was removed. A branch keeps it.",
+            next_step=f"`git branch keep-{loose[:7]} {loose[:12]}`",
         )
 
 
@@ -330,7 +330,7 @@ def _must_be(repository: Repository, workspace: Workspace, tree: str, why: str) 
     raise NotLanded(
         f"{workspace.path} has files that are not kept: {', '.join(with_changes[:5])}",
         why=f"{why} Nothing was changed.",
-        next_step="Resume the run, which keeps them; or copy what you need and remove them yourself.",
+        next_step="`asbuilt run` keeps them; or copy what you need and remove them yourself.",
     )
 
 

@@ -152,7 +152,7 @@ class PostgresStore:
             raise StoreFailed(
                 f"the journal's database cannot be used: {str(error).strip() or type(error).__name__}",
                 why="asbuilt takes no step that it cannot record.",
-                next_step="Check that the database is up and the address is right, then try again.",
+                next_step="`asbuilt config show store.url` shows the address; the database has to be up.",
             ) from error
 
     def _connect(self) -> psycopg.Connection[Row]:

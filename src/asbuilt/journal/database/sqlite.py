@@ -165,10 +165,11 @@ def unusable(file: Path, error: sqlite3.DatabaseError) -> StoreFailed:
             why=f"It was waited for {_BUSY_MS // 1000} s; asbuilt itself holds it for moments.",
             next_step=f"`fuser -v {shlex.quote(str(file))}` names who has it; end that, then try again.",
         )
+    where = shlex.quote(str(file.parent))
     return StoreFailed(
         f"the journal {file} cannot be used: {error}",
         why="asbuilt takes no step that it cannot record.",
-        next_step="Look at the disk's space and permissions; `asbuilt doctor` checks the rest.",
+        next_step=f"`df -h {where}` shows its disk; or see its permissions: `ls -l {where}`",
     )
 
 
@@ -246,8 +247,9 @@ def damaged(file: Path, how: str) -> JournalDamaged:
     return JournalDamaged(
         f"the journal {file} is damaged: {how}",
         why="It is the only record of the runs, so asbuilt does not overwrite what remains of it.",
-        next_step=f"Restore a copy of it, with {file.name}-wal if there is one, or move it away to start a"
-        f" new one; `sqlite3 {file} .recover` shows what can still be read. What has landed is in git.",
+        next_step=f"`sqlite3 {shlex.quote(str(file))} .recover` shows what can still be read; or restore a"
+        f" copy, with {file.name}-wal if there is one, or move it away to start a new one. What has landed is"
+        " in git.",
     )
 
 

@@ -16,7 +16,7 @@ from asbuilt.events.convert import convert
 from asbuilt.events.event import Entry, Event, Unknown
 from asbuilt.events.kinds import KINDS
 from asbuilt.events.options import RunOptions
-from asbuilt.events.plain import plain_options, read_options
+from asbuilt.events.options_json import plain_options, read_options
 from asbuilt.journal.encoding.upcasts import UPCASTS, Data
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.events.attempts import TogetherJudged, VerdictGiven
 from asbuilt.events.phases import BaselineDone
-from asbuilt.events.runs import RunEnded, RunParked, TroubleMet, WaitReason
+from asbuilt.events.runs import PauseAsked, RunEnded, RunParked, StopAsked, TroubleMet, WaitReason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 Data = dict[str, Any]
 _ITEM: Final = re.compile(r"item ([0-9]+), (.*)", re.DOTALL)
 _FAULT: Final = "the verdict: "
+_UNEXPLAINED: Final = "asked for"
+"""Stands in older events for a reason that the user did not give."""
 _WORDS_OF_WAITS: Final = (
     ("approval ", WaitReason.ANSWER),
     ("paused", WaitReason.PAUSE),
@@ -64,6 +66,10 @@ def _advice(name: str) -> Callable[[Data], Data]:
     return upcast
 
 
+def _reason_given(data: Data) -> Data:
+    return data | {"reason": ""} if data.get("reason") == _UNEXPLAINED else data
+
+
 def look_in_words(text: str) -> tuple[str, str, str]:
     """Split the text in which older versions stored a failed poll of a review: what, why, next step."""
     what, _, rest = text.partition(" Why: ")
@@ -75,6 +81,9 @@ UPCASTS: Final[Mapping[tuple[str, int], Callable[[Data], Data]]] = {
     (BaselineDone.kind, 1): _failing_baseline,
     (RunParked.kind, 1): _reason_of_wait,
     (RunEnded.kind, 1): _advice("reason"),
+    (RunEnded.kind, 2): _reason_given,
+    (StopAsked.kind, 1): _reason_given,
+    (PauseAsked.kind, 1): _reason_given,
     (TroubleMet.kind, 1): _advice("what"),
     (VerdictGiven.kind, 1): _typed_failures,
     (TogetherJudged.kind, 1): _typed_failures,

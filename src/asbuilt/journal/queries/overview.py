@@ -7,7 +7,6 @@ invented.
 from __future__ import annotations
 
 import json
-import threading
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -21,11 +20,11 @@ from asbuilt.journal.database.table import OF_PLAN, OF_REPO
 from asbuilt.journal.encoding.codec import whole
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address
-from asbuilt.journal.queries.folds import Folds, PlanFold
+from asbuilt.journal.queries.facts_cache import Folds, PlanFold
 from asbuilt.journal.turns import landing_line
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.kinds import Facts, fold
-from asbuilt.lifecycle.plan_run.drift import drifted
+from asbuilt.lifecycle.plan_run.number_corrections import drifted
 from asbuilt.lifecycle.run.last_failure import FailedStep, failed_step
 from asbuilt.lifecycle.run.money import Spent, total
 from asbuilt.lifecycle.run.proving import ProvingFacts
@@ -60,7 +59,6 @@ if TYPE_CHECKING:
 
 Entries = list[Entry]
 """The events of a plan, in order."""
-_KEPT_PLANS: Final = 64
 _LISTED: Final = 50
 _NO_RUN: Final = runs.Run("", "", "", "", 0, "", 0, RunOptions(), None, "", None)
 """Stands in for a run of a plan that has none: notes of users are folded with a run."""
@@ -89,6 +87,8 @@ class RunView(NamedTuple):
     """Description of test failures before any work; empty if there were none."""
     to_land: int = 0
     """Number of phases whose proven work has not landed, of this run and earlier ones."""
+    base: str | None = None
+    """The commit that it started from."""
 
     @property
     def failures(self) -> tuple[Failure, ...]:
@@ -135,6 +135,8 @@ class PlanView(NamedTuple):
     spent: Spent
     notes: tuple[str, ...] = ()
     schedule: Schedule | None = None
+    vain_undo: RunView | None = None
+    """An undo that reverted nothing, if no run has changed the plan since."""
 
     @property
     def done(self) -> int:
@@ -199,6 +201,7 @@ def _run_view(session: Session, blobs: Blobs, run: Run, facts: Facts) -> RunView
         tuple(lanes_wait_for(facts, session.now)),
         facts.baseline_shown if isinstance(facts, ProvingFacts) and facts.baseline == "FAIL" else "",
         len({work.phase for work in facts.pending}) if isinstance(facts, DeliveryFacts) else 0,
+        facts.base,
     )
 
 
@@ -242,7 +245,8 @@ def _view(
     every = runs.of_plan(session, address)
     standing_run = runs.standing(every)
     # Nearly always the newest run is enough; others are folded when they are asked for.
-    wanted = [*every[:1], *([standing_run] if standing_run and standing_run != every[0] else [])]
+    undo = runs.vain_undo(every)
+    wanted = [run for run in every if run in (every[0], standing_run, undo)]
     with folds.held:
         fold = folds.of(session, address, wanted or [_NO_RUN._replace(**address._asdict())])
         known = {name: facts for name, (_, facts) in fold.facts.items()}
@@ -259,6 +263,7 @@ def _view(
             total(fold.used.values()),
             tuple(known[every[0].run if every else ""].pending_notes),
             schedules.find(session, address),
+            None if undo is None else _run_view(session, blobs, undo, known[undo.run]),
         )
 
 
@@ -278,7 +283,14 @@ def _phases(
             rows, standing = progress(facts, now), fold.standing
             by_mark = any(phase.state == "done" and phase.id not in standing.proofs for phase in rows)
             marked = marks() if by_mark or standing.by_hand else None
-            return plan_progress(rows, standing, fold.proven_at, is_over=run.is_over, marked=marked)
+            return plan_progress(
+                rows,
+                standing,
+                fold.proven_at,
+                is_over=run.is_over,
+                marked=marked,
+                sign_offs=fold.sign_offs,
+            )
     return []
 
 
@@ -328,42 +340,6 @@ def _attempt_view(run: Run, phase: PhaseFacts, facts: AttemptFacts, judged: Mapp
     )
 
 
-class Histories:
-    """The histories of the 64 most recently used plans."""
-
-    def __init__(self, blobs: Blobs) -> None:
-        self._blobs = blobs
-        self._kept: dict[Address, tuple[Entry, Entries]] = {}
-        self._guard = threading.Lock()
-
-    def facts_of(self, session: Session, run: Run) -> Facts:
-        """Return the facts of a run."""
-        return facts_from(run, self.of(session, run.address))
-
-    def of(self, session: Session, address: Address) -> Entries:
-        """Return a plan's events in order, the same as an uncached read would."""
-        with self._guard:
-            kept = self._kept.pop(address, None)
-        history: Entries = []
-        fresh: list[Entry] = []
-        if kept is not None:
-            last, history = kept
-            fresh = [*whole_history(session, address, after=last.seq - 1)]
-            # The last event is gone: its transaction was rolled back, or the store was restored from a
-            # backup.
-            kept = kept if fresh and fresh.pop(0) == last else None
-        if kept is None:
-            history, fresh = [], [*whole_history(session, address)]
-        history = [*history, *(whole(entry, self._blobs.get) for entry in fresh)]
-        newest = fresh[-1] if fresh else kept and kept[0]
-        with self._guard:
-            if newest is not None:
-                self._kept[address] = newest, history
-            if len(self._kept) > _KEPT_PLANS:
-                del self._kept[next(iter(self._kept))]
-        return history
-
-
 def failures_in(blobs: Blobs, event: Event) -> tuple[Failure, ...]:
     """Return the failures of the step that an event reports; empty if it did not fail."""
     step = failed_step(event)
@@ -375,11 +351,12 @@ def failures_of(blobs: Blobs, step: FailedStep) -> tuple[Failure, ...]:
     kept = _blob(blobs, step.evidence)
     if kept:
         shown = (evidence_from(row) for row in json.loads(kept))
-        return tuple(
+        found = tuple(
             failure_of(evidence, _blob(blobs, evidence.output), on_base=step.what == "baseline")
             for evidence in shown
             if evidence.outcome != "PASS"
         )
+        return tuple(failure._replace(next_command="") for failure in found) if step.is_advised else found
     if not step.command and step.output is None:
         # Only the event's text is known: an older journal, or a change that was refused before any command
         # ran.

@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 from asbuilt.events.options import Authoring, AuthoringWay, Effort
 from asbuilt.lifecycle.authoring.session import Session, state_of
 from asbuilt.lifecycle.authoring.stages import Stage
-from asbuilt.plan.names import slugify
+from asbuilt.plan.names import new_slug
 
 _FILE: Final = re.compile(r"(?<![\w/.-])(?:[\w.-]+/)*[\w-]+\.[A-Za-z][A-Za-z0-9]{0,4}\b")
 _ITEM: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+\S", re.MULTILINE)
@@ -47,7 +47,7 @@ _IN_A_NAME: Final = 4
 def name_for(prompt: str) -> str:
     """Build a plan's name from the first four distinguishing words of a request."""
     telling = [word for word in prompt.split() if word.strip(".,:;!?\"'`()").casefold() not in _EMPTY]
-    return slugify(" ".join(telling[:_IN_A_NAME])) or slugify(prompt) or "plan"
+    return new_slug(" ".join(telling[:_IN_A_NAME])) or new_slug(prompt) or "plan"
 
 
 class Size(NamedTuple):

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from asbuilt.lifecycle.authoring.prompts import flaw_list, instruction, perspective
 from asbuilt.lifecycle.authoring.session import PLANS, ExitReason, Record, Session
 from asbuilt.lifecycle.authoring.stages import Stage
-from asbuilt.lifecycle.authoring.validators.demands import DEMANDS, Demands
+from asbuilt.lifecycle.authoring.validators.amounts import DEMANDS, Demands
 from asbuilt.lifecycle.authoring.validators.document import missing_sections
-from asbuilt.lifecycle.authoring.validators.promises import is_promised, without_promises
+from asbuilt.lifecycle.authoring.validators.promise_tag import is_promised, without_promises
 from asbuilt.lifecycle.authoring.validators.stage_validators import Setting, critique_in, judge
 from asbuilt.lifecycle.critique.convergence import Over, Round, Shown, Who, decide, show
 from asbuilt.lifecycle.critique.findings import Critique, read_critique
@@ -71,6 +71,8 @@ class Part(NamedTuple):
     text: str
     is_ours: bool
     """False: text from another source, put between marks that it cannot contain."""
+    is_authors: bool = False
+    """The author wrote it in an earlier stage."""
 
 
 class Ask(NamedTuple):
@@ -228,9 +230,10 @@ def _ask(session: Session, around: Surroundings) -> Ask:
         # The critic sees only the plan. The author's reasoning would bias it.
         parts.append(Part("plan", session.plan, is_ours=False))
     else:
-        parts += [
-            Part("record", f"{record.name}\n\n{record.text}", is_ours=False) for record in session.records
-        ]
+        for record in session.records:
+            is_authors = record.stage is not Stage.CRITIQUE
+            text = f"{record.name}\n\n{record.text}"
+            parts.append(Part("record", text, is_ours=False, is_authors=is_authors))
     return Ask(stage, session.round, "critic" if stage is Stage.CRITIQUE else "author", tuple(parts))
 
 

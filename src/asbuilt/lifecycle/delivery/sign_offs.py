@@ -19,10 +19,10 @@ def ask_sign_offs(facts: DeliveryFacts) -> moves.Move | None:
             return moves.Ask(key, "sign-off", sign_off.question, sign_off.phase)
     for key, sign_off in keys.items():
         if facts.approvals[key] == "no":
-            kept = "nothing landed; an undo drops the proven commits, and the next attempt gets your reason"
             return moves.End(
                 "stopped",
-                f"you did not sign off a change of phase {sign_off.phase}: {kept}",
+                f"you declined a change of phase {sign_off.phase}, so nothing landed; "
+                "after an undo, the next attempt gets your reason",
                 f"`asbuilt land {facts.slug} --undo`",
                 f"decide again: `asbuilt land {facts.slug}`",
             )

@@ -158,6 +158,7 @@ class PlanFacts(DeliveryFacts):
             case PhaseProven() if (proven := self.find(event.phase)) is not None:
                 proven.proven, proven.proven_at = event.commit, entry.at
                 proven.waived, proven.corrected = event.waived, event.corrected
+                proven.sign_offs = event.sign_offs
                 self.works.append(Work(proven.id, self.run, event.commit))
                 self.ready = [ready for ready in self.ready if ready != event.phase]
             case PhaseForked():

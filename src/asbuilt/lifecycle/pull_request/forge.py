@@ -15,7 +15,6 @@ Mergeable = Literal["yes", "no", "unknown"]
 CheckState = Literal["none", "pending", "green", "red"]
 """`none`: no check has been reported for the commit."""
 ReviewState = Literal["approved", "changes_requested", "commented", "dismissed"]
-MergeWay = Literal["merge", "squash", "rebase"]
 
 
 class Pull(Struct, frozen=True, kw_only=True):
@@ -35,7 +34,6 @@ class Pull(Struct, frozen=True, kw_only=True):
     mergeable: Mergeable = "unknown"
     merged_as: str | None = None
     """The commit on the target branch, once it is merged."""
-    is_draft: bool = False
 
 
 class Checks(Struct, frozen=True, kw_only=True):
@@ -103,8 +101,6 @@ class BranchMoved(Struct, frozen=True, kw_only=True):
     """The remote branch was moved by another user, so nothing was pushed or deleted."""
 
     branch: str
-    expected: str | None
-    """None: the branch was expected not to exist."""
     found: str | None
 
 
@@ -112,8 +108,6 @@ class NotMerged(Struct, frozen=True, kw_only=True):
     """The forge refused to merge and gave a reason; the pull request is unchanged."""
 
     why: str
-    head_moved: bool = False
-    """Its head is not the commit that was to be merged."""
 
 
 def crossing(pulls: Iterable[Touched], prefixes: Iterable[str], *, but: int | None = None) -> tuple[int, ...]:

@@ -143,7 +143,11 @@ class PhaseFacts(Struct):
     attempts: list[AttemptFacts] = field(default_factory=list)
     proven: str | None = None
     """Its commit, once it is proven."""
+    is_edited: bool = False
+    """Its text in the plan was changed while the run worked on earlier phases."""
     proven_at: str = ""
+    sign_offs: int = 0
+    """Number of its changes that a user has to sign off before it lands."""
     waived: str | None = None
     """Digest of the unmet items that a user accepted, with the reasons."""
     corrected: str | None = None

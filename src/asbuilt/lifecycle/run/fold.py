@@ -101,7 +101,7 @@ def _record_phase(facts: RunFacts, event: Event, at: str) -> None:
     match event:
         case PhaseBegun():
             phase.begun, phase.intent, phase.begun_at = True, event.intent, at
-            phase.driven, phase.delegate = event.driven, event.delegate
+            phase.driven, phase.delegate, phase.is_edited = event.driven, event.delegate, event.edited
         case PhaseDelegated():
             phase.delegated = True
         case PhaseReturned():

@@ -45,7 +45,7 @@ def fold_landing(landing: LandingState, event: Event) -> None:
         case landings.LandingDone():
             landing.state, landing.tip = "landed", event.new
         case landings.LandingRefused():
-            landing.state, landing.reason = "refused", event.what
+            landing.state, landing.reason = "refused", f"{event.what} {event.why}".strip()
             landing.next_step, landing.other = event.next, event.other
         case landings.LandingTidied():
             landing.tidied = True

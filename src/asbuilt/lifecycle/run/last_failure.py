@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events import attempts
 from asbuilt.events.event import Event, phase_of
+from asbuilt.events.landings import LandingRefused
 from asbuilt.events.phases import BaselineDone, PhaseRechecked, SetupDone
 from asbuilt.events.runs import RunEnded
 
@@ -31,6 +32,8 @@ class FailedStep(NamedTuple):
     duration_s: float | None = None
     timed_out: bool = False
     agent: str = ""
+    is_advised: bool = False
+    """Whether the event names the next step itself."""
 
 
 def failed_step(event: Event) -> FailedStep | None:
@@ -45,6 +48,8 @@ def failed_step(event: Event) -> FailedStep | None:
         # Known failures of the base stop nothing.
         case BaselineDone() if event.outcome not in ("PASS", "FAIL"):
             return FailedStep("baseline", evidence=event.evidence)
+        case LandingRefused() if event.evidence:
+            return FailedStep("check", evidence=event.evidence, is_advised=True)
         case attempts.ChecksDone() | PhaseRechecked() | attempts.TogetherDone() if event.outcome != "PASS":
             return FailedStep("check", phase_of(event) or "", event.evidence)
         case attempts.AttemptEnded() if event.ending in _ENDINGS:

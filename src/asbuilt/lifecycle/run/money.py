@@ -69,14 +69,14 @@ def total(parts: Iterable[Spent]) -> Spent:
     return Spent(*(sum(column) for column in zip(*every, strict=True))) if every else Spent()
 
 
-NO_PAST: Final = "none yet"
+def forecast(past: Iterable[Spent], phases: int) -> str | None:
+    """Forecast the cost of some phases from proven phases; None without any.
 
-
-def forecast(past: Iterable[Spent], phases: int) -> str:
-    """Forecast the cost of some phases from proven phases; phases with unreported cost are ignored."""
+    Phases with unreported cost are ignored.
+    """
     amounts = sorted(spending.usd for spending in past if spending.usd and not spending.usd_unreported)
     if not amounts or not phases:
-        return NO_PAST
+        return None
     usual, most = amounts[len(amounts) // 2] * phases, amounts[-1] * phases
     by = "1 phase" if len(amounts) == 1 else f"{len(amounts)} phases"
     high = f", at most ${most:.2f}" if most > usual else ""

@@ -7,16 +7,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.events.questions import BaselineKey, QuestionKey, QuestionKind, SandboxKey
+from asbuilt.events.questions import BaselineKey, SandboxKey
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.facts import PASS, RunFacts
-from asbuilt.proof.projects.model import Detected, NeedsDocker, NoTests, Resolved, Suite
+from asbuilt.lifecycle.run.questions import asked
+from asbuilt.proof.evidence import in_quotes
+from asbuilt.proof.projects.model import Detected, NeedsDocker, NoTests, Resolved
 from asbuilt.proof.projects.recorded import proposal
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.run.proving import ProvingFacts
 
-_NONE: Final = 'asbuilt config set checks.tests "none"'
+_NONE: Final = "asbuilt config set checks.tests none"
+_OWN: Final = 'asbuilt config set checks.tests "<command>"'
 
 
 SETTLE: Final = "asbuilt doctor --tests --save"
@@ -42,23 +45,32 @@ def prepare(facts: ProvingFacts) -> moves.Move | None:
     if facts.baseline is None:
         return moves.Baseline()
     if facts.baseline == "NOT_RUN":
-        return moves.End(
-            "failed", "no test ran on the base, so no test can prove anything.", _way_on(facts.tests)
-        )
-    return None if facts.baseline in (PASS, "FAIL") else _unproving(facts, facts.tests)
+        return _unusable(facts, "no test ran on the base, so no test can prove anything.")
+    shows_nothing = facts.builds and facts.baseline_is_red
+    return None if facts.baseline in (PASS, "FAIL") and not shows_nothing else _unproving(facts)
 
 
-def _unproving(facts: ProvingFacts, tests: Resolved) -> moves.Move | None:
+def _unusable(facts: ProvingFacts, why: str) -> moves.End:
+    alone = f"prove with the plan's own checks alone: `{_NONE}`"
+    return moves.End("failed", why, _OWN, alone if facts.checked else "")
+
+
+def _unproving(facts: ProvingFacts) -> moves.Move | None:
     """Stop if the base's tests prove nothing; if they did run, the user may continue."""
-    shown = facts.baseline_shown
-    if not facts.baseline_asks:
+    shown, is_red = facts.baseline_shown, facts.baseline_is_red
+    if not (facts.baseline_asks or is_red):
         why = "so new failures cannot be distinguished from old ones"
-        return moves.End("failed", f"the tests could not be run on the base, {why}: {shown}.", _way_on(tests))
+        return _unusable(facts, f"the tests could not be run on the base, {why}: {shown}.")
+    why = f"the tests fail on {facts.branch}" if is_red else "the tests of the base prove nothing"
+    if facts.auto and is_red:
+        again = f"`asbuilt run {facts.slug}` `# after you repair the tests on {facts.branch}`"
+        asking = f"with these tests, asking you first: `asbuilt run {facts.slug} --finish`"
+        return moves.End("failed", f"{why}: {shown}.", again, asking)
     if facts.auto:
-        return moves.End("failed", f"the tests of the base prove nothing: {shown}.", _way_on(tests))
+        return _unusable(facts, f"{why}: {shown}.")
     key = BaselineKey(run=facts.run, revision=facts.revision)
-    question = f"continue with tests that prove nothing? {shown}"
-    return asked(facts, key, "continue", question, no=f"the tests of the base prove nothing: {shown}")
+    words = f"although the tests fail on {facts.branch}" if is_red else "with tests that prove nothing"
+    return asked(facts, key, "continue", f"continue {words}? {shown}", no=f"{why}: {shown}")
 
 
 def held(facts: RunFacts) -> moves.Move | None:
@@ -69,7 +81,8 @@ def held(facts: RunFacts) -> moves.Move | None:
         return moves.End(
             "failed",
             "Sandbox unavailable on this machine.",
-            "asbuilt doctor says what helps, or: asbuilt config set sandbox.required false",
+            "asbuilt doctor",
+            "work without a sandbox: `asbuilt config set sandbox.required false`",
         )
     question = "work without a sandbox? Agents and checks could write to any file that you can write to"
     return asked(
@@ -93,8 +106,10 @@ def _agreement(facts: ProvingFacts, tests: Resolved) -> moves.Move | None:
         )
     if facts.auto:
         if isinstance(tests, Detected):
+            if _brings_first_tests(facts):
+                return None
             return moves.End("failed", f"no test command is set; found {_commands(tests)} ({found}).", SETTLE)
-        return moves.End("failed", f"no test command is set, and there is {found}.", _way_on(tests))
+        return moves.End("failed", f"no test command is set, and there is {found}.", _OWN)
     if not isinstance(tests, Detected):
         question = f"continue without tests? There is {found}, and no command that runs it is known"
     elif facts.baseline not in (PASS, "FAIL"):
@@ -107,36 +122,20 @@ def _agreement(facts: ProvingFacts, tests: Resolved) -> moves.Move | None:
     return asked(facts, key.of(facts.run), "tests", question, no="you said no to the tests")
 
 
+def _brings_first_tests(facts: ProvingFacts) -> bool:
+    """Return whether the found command has no test to run yet, and every phase has checks of its own.
+
+    Whether it really runs none is known once it has run on the base.
+    """
+    is_empty = facts.baseline is None or (facts.baseline == PASS and facts.baseline_ran == 0)
+    return facts.checked and not facts.has_test_files and is_empty
+
+
 def _commands(tests: Detected) -> str:
     commands = ", ".join(f"`{suite.command}`{suite.shown[len(suite.command) :]}" for suite in tests.suites)
     return f"{commands}, without {', '.join(tests.unknown)}" if tests.unknown else commands
 
 
-def _way_on(tests: Resolved) -> str:
-    match tests:
-        case Detected(suites=(Suite(folder="", command=command),)):
-            return f'asbuilt config set checks.tests "{command}"'
-        case Detected(suites=suites):
-            listing = "; ".join(f"`{suite.command}` in {suite.folder or '.'}" for suite in suites)
-            return f"name the suites in asbuilt.toml as [[checks.suites]] with folder and command: {listing}"
-        case _:
-            return 'asbuilt config set checks.tests "<command>"'
-
-
-def asked(
-    facts: RunFacts,
-    of: QuestionKey | str,
-    kind: QuestionKind,
-    question: str,
-    phase: str | None = None,
-    *,
-    no: str,
-) -> moves.Move | None:
-    """Ask and wait for the answer; None once it is yes."""
-    key = str(of)
-    if key not in facts.approvals:
-        return moves.Ask(key, kind, question, phase)
-    answer = facts.approvals[key]
-    if answer is None:
-        return moves.until_answered(key)
-    return None if answer == "yes" else moves.End("stopped", no)
+def set_tests(command: str) -> str:
+    """Return the command that sets a test command."""
+    return f"asbuilt config set checks.tests {in_quotes(command)}"

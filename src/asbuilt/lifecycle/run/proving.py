@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from asbuilt.events.phases import BaselineDone, SetupDone, TestsResolved, WorkspaceMade
 from asbuilt.events.runs import RunStarted, SettingsChanged
 from asbuilt.lifecycle.run.facts import PASS, RunFacts
-from asbuilt.proof.evidence import already_failing
+from asbuilt.proof.evidence import already_failing, is_red
 from asbuilt.proof.projects.recorded import read_back
 
 if TYPE_CHECKING:
@@ -29,13 +29,19 @@ class ProvingFacts(RunFacts):
     """Every open phase of its plan has its own checks."""
     tests: Resolved | None = None
     tests_agreed: bool = False
-    """The user agreed to this proposal before, in any run."""
+    """The user agreed to this proposal before, in any run, or the plan's own work brought the tests."""
+    has_test_files: bool = True
+    """The base has test files."""
     workspace: bool = False
     setup: Outcome | None = None
     setup_reason: str = ""
     baseline: Outcome | None = None
     baseline_shown: str = ""
     baseline_asks: bool = False
+    baseline_ran: int | None = None
+    """Number of tests that ran on the base; None if they were not counted."""
+    baseline_is_red: bool = False
+    """Every test fails on the base."""
 
     def take(self, options: RunOptions) -> None:
         """Copy the options that decisions depend on."""
@@ -73,12 +79,14 @@ def _record_preparation(facts: ProvingFacts, event: TestsResolved | SetupDone | 
         return  # Started under older settings; it runs again.
     match event:
         case TestsResolved():
-            facts.tests, facts.tests_agreed = read_back(event), event.agreed is not None
+            facts.tests, facts.tests_agreed = read_back(event), event.brought or event.agreed is not None
+            facts.has_test_files = event.has_files
         case SetupDone():
             facts.setup, facts.setup_reason = event.outcome, f"`{event.command}`: {event.why}"
         case BaselineDone():
-            facts.baseline = event.outcome
+            facts.baseline, facts.baseline_ran = event.outcome, event.ran
             facts.baseline_shown, facts.baseline_asks = event.why, event.asks
-            if event.outcome in (PASS, "FAIL") and event.ran is not None:
+            facts.baseline_is_red = is_red(event.ran, event.failed)
+            if event.outcome in (PASS, "FAIL") and event.ran:
                 failing = already_failing(event.ran, event.failed)
                 facts.baseline_shown = failing or f"{event.ran} ran, {event.failed} failed"

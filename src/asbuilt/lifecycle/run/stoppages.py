@@ -13,7 +13,7 @@ from asbuilt.lifecycle.run.agent_stops import asks, course_of, is_of_account
 from asbuilt.lifecycle.run.facts import RESUMABLE, AttemptFacts, PhaseFacts, RunFacts
 from asbuilt.lifecycle.run.money import Caps, reached
 from asbuilt.lifecycle.run.moves import End, Move
-from asbuilt.lifecycle.run.preflight import asked
+from asbuilt.lifecycle.run.questions import asked
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Cause

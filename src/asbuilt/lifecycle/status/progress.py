@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
 from msgspec.structs import replace
 
-from asbuilt.events.runs import RunParked, WaitReason
+from asbuilt.events.runs import RunParked, WaitReason, end_words, reason_words
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.kinds import Facts, next_move
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.facts import WHOLE, PhaseFacts
-from asbuilt.lifecycle.status.standing import done_now
+from asbuilt.lifecycle.status.plan_state import done_now
 from asbuilt.plan.needs import open_needs
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from asbuilt.lifecycle.run.moves import Move
-    from asbuilt.lifecycle.status.standing import Standing
+    from asbuilt.lifecycle.status.plan_state import Standing
 
 State = Literal[
     "pending", "ready", "planning", "implementing", "fixing", "checking", "verifying", "parked", "paused",
@@ -37,11 +37,13 @@ NEXT: Final = ("ready", "failed", "stopped")
 _WORKING: Final[dict[str, State]] = {
     "implement": "implementing", "fix": "fixing", "plan": "planning", "critique": "planning"
 }  # fmt: skip
+_NO_SIGN_OFFS: Final[Mapping[str, int]] = {}
 _WORKS: Final = ("agent", "verifier", "asbuilt")
 """Whom a run waits for while it works."""
 IN_WORK: Final = ("planning", "implementing", "fixing", "checking", "verifying", "parked", "paused")
 
 
+EDITED: Final = "its text was changed in the plan during the run, and the new text was built"
 NEEDS_NEWER: Final = "a newer asbuilt: a newer version started this run, and only such a version continues it"
 
 
@@ -61,6 +63,10 @@ class PhaseProgress(NamedTuple):
     """Needed phases that are not done."""
     needs_all: tuple[str, ...] = ()
     """All needed phases, done or not."""
+    sign_offs: int = 0
+    """Of a phase that is proven and not landed: number of its changes that need a sign-off."""
+    is_edited: bool = False
+    """Its text in the plan was changed while the run worked on earlier phases."""
 
 
 class WaitsFor(NamedTuple):
@@ -71,6 +77,10 @@ class WaitsFor(NamedTuple):
     since: str = ""
     until: str | None = None
     why: str = ""
+    is_unexplained: bool = False
+    """The user stopped or paused it, and gave no reason: `why` has general words."""
+    pauses: bool = False
+    """It pauses after the current attempt."""
     attempt: str | None = None
     """The attempt whose agent or verifier it waits for: `2`, `2v`."""
     retries: int = 0
@@ -79,6 +89,11 @@ class WaitsFor(NamedTuple):
     """Advice of the reason of its end."""
     other: str = ""
     """An alternative to that advice."""
+
+    @property
+    def given_reason(self) -> str:
+        """Return the reason of a stop or a pause; empty if the user gave none."""
+        return "" if self.is_unexplained else self.why
 
     @property
     def where(self) -> str:
@@ -119,12 +134,16 @@ def waits_for(facts: Facts, now: str) -> WaitsFor:
     match move:
         case moves.End(reason=why, next_step=following, other=other):
             following, other = (facts.next_step, facts.other) if facts.next_step else (following, other)
-            return WaitsFor("nobody", why=facts.reason or why, next_step=following, other=other)
+            given = facts.reason or why
+            why = end_words(facts.ended or move.state, given)
+            return WaitsFor("nobody", why=why, is_unexplained=not given, next_step=following, other=other)
         case moves.Wait(reason=WaitReason.LANES):
             lanes = lanes_wait_for(facts, now)
             return next((wait for wait in lanes if wait.kind in _WORKS), lanes[0])
         case moves.Wait(reason=WaitReason.PAUSE):
-            return WaitsFor("resume", phase.id if phase else None, facts.pause_at, why=facts.pause or "")
+            why, is_bare = reason_words(facts.pause or ""), not facts.pause
+            name = phase.id if phase else None
+            return WaitsFor("resume", name, facts.pause_at, why=why, is_unexplained=is_bare)
         case moves.Wait(reason=WaitReason.CONVERSATION, why=why):
             return WaitsFor("conversation", phase.id if phase else None, facts.chain.parked_at, why=why)
         case moves.Wait(reason=WaitReason.LANDING, why=why):
@@ -137,9 +156,10 @@ def waits_for(facts: Facts, now: str) -> WaitsFor:
         case moves.Attempt(phase=name, number=number):
             # An attempt that has not started has no start time.
             since = last.began_at if last and last.number == number else ""
-            then = "then it pauses" if facts.pause is not None else ""
+            pauses = facts.pause is not None
+            then = "then it pauses" if pauses else ""
             again = phase.repeats if phase else 0
-            return WaitsFor("agent", name, since, why=then, attempt=str(number), retries=again)
+            return WaitsFor("agent", name, since, why=then, pauses=pauses, attempt=str(number), retries=again)
         case moves.VerifyTogether():
             lost = facts.whole.lost_verifiers if isinstance(facts, PlanFacts) else 0
             return WaitsFor("verifier", WHOLE, attempt=f"1v{lost + 1 if lost else ''}")
@@ -159,12 +179,13 @@ def plan_progress(
     *,
     is_over: bool,
     marked: Iterable[str] | None = None,
+    sign_offs: Mapping[str, int] = _NO_SIGN_OFFS,
 ) -> list[PhaseProgress]:
     """Return the progress of every phase over all runs of the plan.
 
     `run` is the newest run's progress; while that run is active, its state of phases in work wins.
-    `proven_at` is the time of proof of each commit. `marked` are the phases that the plan's file marks as
-    done; None: the file is unknown, so the last marks that the journal has count.
+    `proven_at` is the time of proof of each commit, `sign_offs` the number that it needs. `marked` are the
+    phases that the plan's file marks as done; None: the file is unknown, so the journal's last marks count.
     """
     if marked is None:
         by_hand = dict(standing.by_hand)
@@ -182,8 +203,9 @@ def plan_progress(
             rows.append(phase)
         elif phase.id in done and commit is not None:
             state: State = "landed" if commit in landed_as else "proven"
-            at = proven_at.get(commit, "")
-            rows.append(phase._replace(state=state, since=at, commit=landed_as.get(commit, commit), needs=()))
+            at, asks = proven_at.get(commit, ""), 0 if commit in landed_as else sign_offs.get(commit, 0)
+            done_phase = phase._replace(state=state, since=at, commit=landed_as.get(commit, commit), needs=())
+            rows.append(done_phase._replace(sign_offs=asks))
         elif phase.id in done:
             rows.append(_bare(phase)._replace(state="done"))
         elif phase.state in ("failed", "stopped"):
@@ -194,7 +216,8 @@ def plan_progress(
 
 
 def _bare(phase: PhaseProgress) -> PhaseProgress:
-    return PhaseProgress(phase.id, phase.title, "ready", "", needs_all=phase.needs_all)
+    bare = PhaseProgress(phase.id, phase.title, "ready", "", needs_all=phase.needs_all)
+    return bare._replace(is_edited=phase.is_edited)
 
 
 def _of_phase(
@@ -205,10 +228,12 @@ def _of_phase(
     about = PhaseProgress(phase.id, phase.title, "pending", "", needs=needs, needs_all=phase.needs)
     landed = facts.landed if isinstance(facts, DeliveryFacts) else ()
     landed_as = {landed_phase.phase: landed_phase.landed_as for landed_phase in landed}.get(phase.id)
+    about = about._replace(is_edited=phase.is_edited)
     if landed_as is not None:
         return about._replace(state="landed", since=phase.proven_at, commit=landed_as)
     if phase.proven is not None:
-        return about._replace(state="proven", since=phase.proven_at, commit=phase.proven)
+        shown = about._replace(state="proven", since=phase.proven_at, commit=phase.proven)
+        return shown._replace(sign_offs=phase.sign_offs)
     if phase.id in facts.done_before:
         return about._replace(state="done")
     if move is None or not phase.begun:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.lifecycle.run.money import Spent
 from asbuilt.lifecycle.run.retry_times import moment
+from asbuilt.lifecycle.status.progress import EDITED
 from asbuilt.proof.drift.bands import structural
-from asbuilt.proof.remarks import Remark, failing
+from asbuilt.proof.remarks import Remark, failing, for_a_person
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,11 +23,9 @@ if TYPE_CHECKING:
     from asbuilt.proof.verdict import ItemVerdict, Promise, Waived
 
 _WITH_A_TREE: Final = ("done", "limited", "not ended")
+_NAMED: Final = 5
 _WAITED_S: Final = 60
 """Shorter waits are ignored."""
-
-
-EDITED: Final = "its text was changed in the plan during the run, and the new text was built"
 
 
 class AttemptAccount(NamedTuple):
@@ -66,6 +65,25 @@ class AttemptAccount(NamedTuple):
         return self.ending not in _WITH_A_TREE
 
 
+class SignOff(NamedTuple):
+    """A user's answer to a change that needed a sign-off."""
+
+    answer: str
+    by: str
+    on: str
+    note: str = ""
+
+    @property
+    def words(self) -> str:
+        """Return the answer with its author, day and reason."""
+        return f"{self.answer} by {self.by} on {self.on}" + (f": {self.note}" if self.note else "")
+
+    @property
+    def lead(self) -> str:
+        """Return the start of a sentence about the change."""
+        return f"{'signed off' if self.answer == 'yes' else 'sign-off declined'} by {self.by}"
+
+
 class PhaseAccount(NamedTuple):
     """A phase of the run: its promises and results."""
 
@@ -77,13 +95,15 @@ class PhaseAccount(NamedTuple):
     landed: str | None
     waived: tuple[Waived, ...] = ()
     intent: str = ""
-    signed: Mapping[str, str] = {}
+    signed: Mapping[str, SignOff] = {}
     """The user's answers to changes that needed a sign-off, by the remark's key."""
     rechecked: tuple[Evidence, ...] = ()
     checks: int = 0
     """Number of checks that the plan names for it."""
     is_edited: bool = False
     """Its text in the plan was changed while the run worked on earlier phases."""
+    run: str = ""
+    """Name of the earlier run that proved it; empty: the run of the report."""
 
     @property
     def judged(self) -> AttemptAccount | None:
@@ -237,7 +257,10 @@ def sums(account: Account) -> Sums:
 
 
 def notes(account: Account) -> list[tuple[str, str]]:
-    """Return notes on each phase: fixes, restarts, refused hosts, claims, edits, and missing proof."""
+    """Return notes on each phase: fixes, restarts, sign-offs, refused hosts, claims, edits, missing proof.
+
+    Notes without a phase are about the run.
+    """
     rows: list[tuple[str, str]] = []
     for phase in reversed(account.phases):
         again = [attempt for attempt in phase.attempts if attempt.was_cut_off]
@@ -249,12 +272,38 @@ def notes(account: Account) -> list[tuple[str, str]]:
         refused = dict.fromkeys(target for attempt in phase.attempts for target in attempt.refused)
         rows += [(phase.id, f"the sandbox refused its agent {target}") for target in refused]
         rows += [(phase.id, claim) for claim in phase.claims]
+        rows += [(phase.id, words) for words in _sign_offs(phase)]
         if phase.is_edited:
             rows.append((phase.id, EDITED))
         if phase.proven is None and account.kind != "verify":
             why = _first_failure(phase) or account.reason
             rows.append((phase.id, f"not proven: {why}" if why else "not proven yet"))
+    if not account.phases:
+        # A run that only lands has the answers; the run that proved the phase has the changes.
+        rows += [("", _answered(row)) for row in reversed(account.decisions) if row.kind == "sign-off"]
     return rows
+
+
+def _sign_offs(phase: PhaseAccount) -> list[str]:
+    """Describe the changes of a proven phase that wait for a sign-off, and those that a user answered."""
+    if phase.proven is None or phase.judged is None:
+        return []
+    by_lead: dict[str, list[str]] = {}
+    for remark in for_a_person(phase.judged.remarks):
+        given = phase.signed.get(remark.key)
+        open_lead = "landed without a sign-off" if phase.landed else "waits for a sign-off"
+        change = f"{remark.rule.replace('-', ' ')}, {remark.place}"
+        by_lead.setdefault(given.lead if given else open_lead, []).append(change)
+    rows = []
+    for lead, changes in by_lead.items():
+        rows += [f"{lead}: {change}" for change in changes[:_NAMED]]
+        rows += [f"{lead}: {len(changes) - _NAMED} more changes"] if len(changes) > _NAMED else []
+    return rows
+
+
+def _answered(decision: Decision) -> str:
+    lead = SignOff(decision.answer, decision.by, decision.at).lead if decision.answer else "waits for you"
+    return f"{lead}: {decision.question}"
 
 
 def _first_failure(phase: PhaseAccount) -> str:

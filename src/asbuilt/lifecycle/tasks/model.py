@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from asbuilt.errors import GateStopped, NotFound, UsageWrong
 from asbuilt.lifecycle.tasks.failures import Failure  # noqa: TC001 - msgspec resolves the fields
 from asbuilt.lifecycle.tasks.statuses import Status
-from asbuilt.plan.names import slugify
+from asbuilt.plan.names import new_slug, slugify
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 GENERAL: Final = "general"
 """Kind of a task without a given kind."""
@@ -148,7 +148,7 @@ def moved(task: Task, to: Status) -> Changes | None:
         raise GateStopped(
             f"task {task.number} is in the terminal state {task.status.mark}",
             why="Runs skip completed and abandoned tasks.",
-            next_step=f"Reopen it first: `asbuilt task status {task.number} not_started`",
+            next_step=f"`asbuilt task status {task.number} not_started` reopens it.",
         )
     return Changes(status=to)
 
@@ -172,14 +172,23 @@ def workable(tasks: Mapping[int, Task], number: int) -> Task:
         raise GateStopped(
             f"Task is in terminal state [{task.status}]: task {number}",
             why="Completed and abandoned tasks are not planned.",
-            next_step=f"Reopen it first: `asbuilt task status {number} not_started`",
+            next_step=f"`asbuilt task status {number} not_started` reopens it.",
         )
     return task
 
 
 def slug_for(text: str) -> str:
     """Return a slug of a text: `add_rate_limiting`."""
-    return slugify(text.replace("'", ""), limit=_SLUG).replace("-", "_") or "task"
+    return _slug(new_slug, text)
+
+
+def is_slug_of(slug: str, text: str) -> bool:
+    """Return whether a slug was made of a text, also by the older spelling, without German letters."""
+    return slug in (slug_for(text), _slug(slugify, text))
+
+
+def _slug(spell: Callable[..., str], text: str) -> str:
+    return spell(text.replace("'", ""), limit=_SLUG).replace("-", "_") or "task"
 
 
 def numbers_in(words: Iterable[str]) -> list[int]:
@@ -193,7 +202,7 @@ def numbers_in(words: Iterable[str]) -> list[int]:
             raise UsageWrong(
                 f'"{part}" names no tasks',
                 why=f"Tasks are named by number, at most {MOST} at once.",
-                next_step="For example: `asbuilt task plan 7, 22-24, 59`",
+                next_step="`asbuilt task list` lists them; several are written as 7, 22-24, 59.",
             )
         named |= dict.fromkeys(range(first, last + 1))
     return list(named)

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from asbuilt.lifecycle.tasks.model import Task
 
-RECALLED: Final = 5
 PLAN_FORMAT: Final = """\
 One Markdown document that begins with its title (`# Title`), with the headings Goal, Scope, Non-Scope, Risks
 and Open Questions, and something of its own under each.

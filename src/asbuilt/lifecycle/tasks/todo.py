@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec import Struct, field
 from msgspec.structs import fields, replace
 
-from asbuilt.lifecycle.tasks.model import Task, slug_for
+from asbuilt.lifecycle.tasks.model import Task, is_slug_of, slug_for
 from asbuilt.lifecycle.tasks.state_json import put_state, read_state
 from asbuilt.lifecycle.tasks.statuses import Status
 
@@ -207,7 +207,7 @@ def _title(task: Task) -> str:
     """Return the first words of the description that the slug is made of, or else the slug's words."""
     written = re.sub(r"[\[\]]", "", task.description).split()[:_TITLE]
     heads = (" ".join(written[:count]).rstrip(".,:;") for count in range(1, len(written) + 1))
-    words = next((head for head in heads if slug_for(head) == task.slug), task.slug.replace("_", " ").strip())
+    words = next((head for head in heads if is_slug_of(task.slug, head)), task.slug.replace("_", " ").strip())
     return words[:1].upper() + words[1:]
 
 

@@ -12,13 +12,13 @@ from typing import Any, Final, NamedTuple
 from asbuilt.errors import EditRefused, NotFound, UsageWrong
 from asbuilt.plan.contract import phase_contract
 from asbuilt.plan.editing import splices
-from asbuilt.plan.intent import UNDECIDED
+from asbuilt.plan.intent_digest import UNDECIDED
 from asbuilt.plan.lint import PLAN_METADATA, TASK_METADATA
 from asbuilt.plan.markdown.source import Edit, Span, Splicer
+from asbuilt.plan.markdown.statuses import WRITABLE, bracket_of
 from asbuilt.plan.model import Format, Phase, Plan, Status
-from asbuilt.plan.numeric_claims import corrected
+from asbuilt.plan.numeric_claims import bullets_of, corrected
 from asbuilt.plan.reader import read
-from asbuilt.plan.statuses import WRITABLE, bracket_of
 
 AUDIT: Final = "<!-- Auto-corrected "
 """Start of the comment that is appended to a corrected number."""
@@ -45,11 +45,13 @@ def the_phase(plan: Plan, phase_id: str) -> Phase:
         raise EditRefused(
             f"phase {phase_id} occurs {len(found)} times, on lines {lines}",
             why="The number is ambiguous.",
-            next_step="Give each phase a number of its own.",
+            next_step="`asbuilt plan open PLAN` to give each phase a number of its own.",
         )
     parts = [phase.id for phase in plan.phases if phase.id.rstrip("abcdefghijklmnopqrstuvwxyz") == wanted]
     why = f"{' and '.join(parts)} are run and proven apart." if parts else "A phase is named by its number."
-    raise NotFound(f"the plan has no phase {phase_id}; it has {ids}", why=why, next_step="Name one of those.")
+    raise NotFound(
+        f"the plan has no phase {phase_id}; it has {ids}", why=why, next_step="`asbuilt plan show PLAN`"
+    )
 
 
 def mark_phase(
@@ -71,7 +73,7 @@ def mark_phase(
         raise UsageWrong(
             f"a phase cannot be marked {status.value}",
             why="A plan cannot state an unknown status; asbuilt reports one if it cannot parse a mark.",
-            next_step="Mark it pending, in_progress, done or blocked.",
+            next_step=f"`asbuilt plan mark PLAN {phase.id} pending`, or in_progress, done or blocked.",
         )
     mark = splices.Mark(status, _checked_commit(commit), " ".join(note.split()) or None if note else None)
     splicer = Splicer(plan.source)
@@ -92,7 +94,7 @@ def mark_phase(
         raise EditRefused(
             f"phase {phase.id} has no place for a status",
             why="It is written in prose, so the position of a mark is ambiguous.",
-            next_step="Add a table with the columns Phase and Status, or headings like ## Phase 1 — Title.",
+            next_step="`asbuilt plan open PLAN` to add a table with the columns Phase and Status.",
         )
     if items and status in splices.TICKABLE and (phase.row or phase.spot):
         splices.mark_boxes(splicer, phase, splices.Mark(status, None, None))
@@ -107,20 +109,20 @@ def mark_item(plan: Plan, phase_id: str, number: int, *, done: bool, commit: str
         raise UsageWrong(
             "an open box has no commit",
             why="The hash names the commit that completed the item.",
-            next_step="Leave the commit out, or mark the item done.",
+            next_step=f"`asbuilt plan mark PLAN {phase.id} pending --item {number}`, without the commit.",
         )
     if not 1 <= number <= len(phase.work_items):
         raise NotFound(
             f"phase {phase.id} has no item {number}; it has {len(phase.work_items)}",
             why="Items are counted from 1 within their phase.",
-            next_step="Name one of those.",
+            next_step=f"`asbuilt plan show PLAN --phase {phase.id}`",
         )
     box = phase.work_items[number - 1].box
     if box is None:
         raise EditRefused(
             f"item {number} of phase {phase.id} has no box",
             why="It is a plain bullet; there is nothing to tick.",
-            next_step="Write it as - [ ] and try again.",
+            next_step="`asbuilt plan open PLAN` to write it as - [ ]",
         )
     splicer = Splicer(plan.source)
     splices.tick(splicer, box, done=done, commit=commit)
@@ -173,14 +175,14 @@ def correct(
     criterion whose number was measured; if the bullet has another text, the edit is refused.
     """
     phase = the_phase(plan, phase_id)
-    counted = [criterion for criterion in phase.criteria if any(char.isdigit() for char in criterion.text)]
-    meant = counted[bullet - 1] if 1 <= bullet <= len(counted) else None
+    bullets = bullets_of(phase)
+    meant = bullets[bullet - 1][1] if 1 <= bullet <= len(bullets) else None
     claim = meant.claim if meant is not None and measured_of in (None, meant.text) else None
     if claim is None or actual < 0:
         raise EditRefused(
             f"phase {phase.id} states no number in bullet {bullet} that could be corrected",
             why="Only a number in one of the known forms can be distinguished from the text around it.",
-            next_step="Correct the bullet by hand.",
+            next_step="`asbuilt plan open PLAN` to correct the bullet.",
         )
     source = plan.source
     line = source.line_of(claim.stated.start)
@@ -189,7 +191,7 @@ def correct(
         raise EditRefused(
             f"bullet {bullet} of phase {phase.id} was corrected before",
             why="asbuilt corrects a number only once; a second correction needs your review.",
-            next_step="Check what is measured, then edit the bullet by hand.",
+            next_step="Check what is measured, then: `asbuilt plan open PLAN`",
         )
     stated = source.text[claim.stated.start : claim.stated.end]
     end = source.starts[line] + len(text.rstrip())
@@ -212,7 +214,7 @@ def waive(plan: Plan, *, phase_id: str, item: int, reason: str, on: str) -> Edit
         raise NotFound(
             f"phase {phase.id} has no item {item}; it has {len(lines)}",
             why="Work items and criteria are counted from 1 within their phase.",
-            next_step="Name one of those.",
+            next_step=f"`asbuilt plan show PLAN --phase {phase.id}`",
         )
     source, line = plan.source, lines[item - 1] - 1
     text = source.lines[line]
@@ -244,7 +246,7 @@ def _checked_commit(commit: str | None) -> str | None:
         raise UsageWrong(
             f'"{commit}" is not a commit hash',
             why="A hash is 7 to 40 of the characters 0-9 and a-f; anything else could not be found again.",
-            next_step="Give the hash that `git log --oneline` prints.",
+            next_step="`git log --oneline` prints the hashes.",
         )
     return commit
 
@@ -273,7 +275,7 @@ def _checked(
         raise EditRefused(
             "the edit would change more than the request",
             why="The plan's marks cannot be distinguished from its text with certainty.",
-            next_step="Edit this place by hand; `asbuilt plan check` may say what is unusual about it.",
+            next_step="`asbuilt plan check PLAN` may say what is unusual there; or edit it by hand.",
         )
     return edit
 

@@ -15,9 +15,9 @@ from asbuilt.plan.contract import phase_contract
 from asbuilt.plan.editing.edit import mark_item, mark_phase, the_phase
 from asbuilt.plan.markdown.frontmatter import read_front_matter
 from asbuilt.plan.markdown.source import Edit, Source, Span, Splicer, encode
+from asbuilt.plan.markdown.statuses import WRITABLE
 from asbuilt.plan.model import Metadatum, Phase, Plan, Status
 from asbuilt.plan.reader import read
-from asbuilt.plan.statuses import WRITABLE
 
 _LINE_END: Final = re.compile(r"\r\n?|\n")
 _MARKS: Final = frozenset({"status", "completed"})

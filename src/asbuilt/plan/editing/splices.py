@@ -10,8 +10,8 @@ from typing import Final, NamedTuple
 from asbuilt.errors import EditRefused
 from asbuilt.plan.markdown.frontmatter import scalar
 from asbuilt.plan.markdown.source import Span, Splicer
+from asbuilt.plan.markdown.statuses import glyph_of, read_commit, read_status, stated_commit, write_status
 from asbuilt.plan.model import Box, Metadatum, Phase, Plan, Spot, Status, TrackerRow
-from asbuilt.plan.statuses import glyph_of, read_commit, read_status, stated_commit, write_status
 
 TICKABLE: Final = frozenset({Status.DONE, Status.PENDING})
 """Statuses that a box can express."""
@@ -38,7 +38,7 @@ def mark_row(plan: Plan, splicer: Splicer, row: TrackerRow, mark: Mark) -> tuple
         raise EditRefused(
             f"line {row.line}: the tracker row has fewer cells than its header",
             why="The position of the missing cell is ambiguous.",
-            next_step="Give the row a cell for every column.",
+            next_step="`asbuilt plan open PLAN` to give the row a cell for every column.",
         )
     beside = f" ({mark.commit})" if mark.commit and not row.has_commit else ""
     if beside or read_status(row.status_text) is not mark.status:
@@ -117,7 +117,7 @@ def mark_boxes(splicer: Splicer, phase: Phase, mark: Mark) -> tuple[str, ...]:
         raise EditRefused(
             f"phase {phase.id} has only boxes, and a box can only be done or open",
             why=f"A checkbox cannot express {mark.status.value.replace('_', ' ')}.",
-            next_step="Mark it done or pending.",
+            next_step=f"`asbuilt plan mark PLAN {phase.id} done`, or pending.",
         )
     done = mark.status is Status.DONE
     boxes = phase.boxes

@@ -5,7 +5,7 @@ Rule: only an action of a person ends plan mode, never an agent's action or a mi
 
 from __future__ import annotations
 
-from asbuilt.policy.notation import read
+from asbuilt.policy.light_json import read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ Rule: the command is `$1` and stays one word; everything else in the script is q
 from __future__ import annotations
 
 from asbuilt.policy.sandbox.rules import environment_in, mounts, walls
-from asbuilt.policy.shell.quoting import quoted
+from asbuilt.policy.shell.quote_word import quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

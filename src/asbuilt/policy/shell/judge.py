@@ -7,8 +7,8 @@ shell would have made of the text.
 from __future__ import annotations
 
 from asbuilt.policy.shell.lexer import Unreadable, commands
-from asbuilt.policy.shell.place import Place, Refused, writes
 from asbuilt.policy.shell.programs import find
+from asbuilt.policy.shell.working_folder import Place, Refused, writes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -135,8 +135,8 @@ def _program(command: Command, place: Place, *, alone: bool) -> None:
         raise Refused("asbuilt's own commands stand alone.", "the same command without the others")
     judge = find(word.text)
     if judge is None:
-        strangers = __import__("asbuilt.policy.shell.programs.strangers", fromlist=["said_of"])
-        why, allowed = strangers.said_of(word.text)
+        refused = __import__("asbuilt.policy.shell.programs.refused", fromlist=["said_of"])
+        why, allowed = refused.said_of(word.text)
         raise writes(why, allowed)
     for given in command.words[1:]:
         if given.pattern:

@@ -10,7 +10,7 @@ import json
 import re
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from asbuilt.proof.suites.places import Role, role_of
+from asbuilt.proof.suites.path_roles import Role, role_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

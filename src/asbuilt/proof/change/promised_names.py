@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from asbuilt.proof.suites.model import Change, Finding, Kind, Order, Severity, shortened
-from asbuilt.proof.suites.places import Role, is_called_test, is_in_tests, language_of, role_of
+from asbuilt.proof.suites.path_roles import Role, is_called_test, is_in_tests, language_of, role_of
 
 _ITEM: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[.\]\s+)?(.*)$")
 _CHECKS: Final = re.compile(r"(?im)^\W*(verification|validation|checks?|test commands?)\b")
@@ -19,6 +19,8 @@ _LIST: Final = r"((?:`[^`]+`(?:,\s*(?:and\s+)?|\s+and\s+)?)+)"
 """A list of names in backticks."""
 _CODE: Final = re.compile(r"`[^`]*`")
 _FILE: Final = re.compile(r"`(?:\./)?([\w.-]+(?:/[\w.-]+)*\.\w{1,5})(?:[\s:#][^`]*)?`")
+_OF_CLASS: Final = r"(?:[A-Z]\w*(?:\.|::|#))?"
+"""The class before a method's name."""
 _HAS: Final = re.compile(
     r"`(?:\./)?([\w./-]+\.\w{1,5})`\s+(?:has|gets|gains|defines|exports|offers|provides|contains)\s+"
     rf"{_LIST}"
@@ -43,12 +45,23 @@ _STATES: Final = re.compile(
     r"|(`[^`]+`)\s+(?:\(new\)|(?!is\b)[a-z]+s\b))"
 )
 """An item that describes a file's contents."""
+_CHANGES: Final = re.compile(
+    r"(?i)^\W*(?:(?:change|update|edit|modify|extend|adapt|adjust|rewrite|wire|make|let)\s+)?(?:in\s+)?"
+    r"(`[^`]+`(?:(?:,|\s+and)\s+`[^`]+`)*)(?=\s*:|\s+[a-z]+)"
+)
+"""An item whose subject is a file, or that orders its change, and the files."""
+_AS_IT_WAS: Final = re.compile(
+    r"(?i)\b(?:stays?|keeps?|kept|still|remains?|already|unchanged|untouched|unaffected|not|no|never|nothing|without)\b"
+)
+"""An item that may be met by a file that did not change."""
 _PLACED: Final = re.compile(r"/|\.(?:md|rst|adoc)$")
 """A bare `report.csv` may be the output of a program."""
 _ENDPOINT: Final = re.compile(r"`(?:(?:GET|POST|PUT|PATCH|DELETE|HEAD)\s+)?(/[\w{}<>:./-]+)`")
 _MIGRATION: Final = re.compile(
     r"(?i)\bmigrations?\b(?!\s+(?:guide|notes?|docs?|documentation|path|plan|instructions))"
 )
+_BY_MIGRATION: Final = re.compile(r"(?i)^\W*(?:an?|the|one)\s+(?:new\s+)?migration\s+[a-z]+s\b")
+"""An item whose subject is a migration."""
 _MIGRATES: Final = re.compile(r"(?i)migrat|alembic|\b(?:create|alter|drop)\s+(?:table|index|column)\b")
 _NO_OPERATION: Final = re.compile(
     r"(?s)\boperations\s*=\s*\[\s*\]|\bdef upgrade\([^)]*\)[^:]*:\s*(?:\"\"\".*?\"\"\"\s*)?pass\b"
@@ -100,8 +113,8 @@ def wanted_and_checked(text: str) -> tuple[str, str]:
 def unkept(changes: Iterable[Change], order: Order, there: Collection[str]) -> Iterator[Finding]:
     """Find promises that a phase does not keep: missing or empty files, names, endpoints, migrations, errors.
 
-    If no product file changed, a named product file that was not touched counts too. `there` has every path
-    of the judged tree.
+    A product file that was not touched counts if an item is about its change or if no product file changed.
+    `there` has every path of the judged tree.
     """
     every = list(changes)
     touched = [change.path for change in every]
@@ -120,9 +133,18 @@ def unkept(changes: Iterable[Change], order: Order, there: Collection[str]) -> I
             continue
         elif not works and _is_product(path) and not _LOOKED_AT.search(item.replace(path, "")):
             yield _finding(path, item, "the phase names it, and no file of the product was changed")
+        elif _is_product(path) and _is_changed_by(item, path):
+            yield _finding(path, item, "the phase changes it by an item, and it is as it was")
     yield from _unnamed(every, order.text)
     yield from _not_added(every, order.text)
     yield from _not_refused(every, order)
+
+
+def _is_changed_by(item: str, path: str) -> bool:
+    """Return whether an item is about the change of a file, and not only mentions it."""
+    found = _CHANGES.match(item)
+    named = found is not None and path in _FILE.findall(found[1])
+    return named and not _AS_IT_WAS.search(item) and not _LOOKED_AT.search(item.replace(path, ""))
 
 
 def _is_moved(path: str, item: str, changes: Sequence[Change]) -> bool:
@@ -143,7 +165,7 @@ def _unnamed(changes: Sequence[Change], text: str) -> Iterator[Finding]:
             if found is None:
                 continue
             held = {*re.findall(r"\w+", _DECLARED.sub("", found.new))}
-            named = re.findall(r"`([^\W\d]\w*)(?![\w/]*[./])[^`]*`", listed)
+            named = re.findall(rf"`{_OF_CLASS}([^\W\d]\w*)(?![\w/]*[./])[^`]*`", listed)
             lacking = [name for name in named if name not in held]
             if lacking:
                 why = f"the phase names {', '.join(lacking)}, which it does not have"
@@ -156,11 +178,13 @@ def _not_added(changes: Sequence[Change], text: str) -> Iterator[Finding]:
     held = {file.path: file.new for file in product}
     words = {*re.findall(r"[\w-]+", "\n".join((*held, *held.values())))}
     for item in _items(text) if product else ():
-        if not re.search(_ADDS, item, re.IGNORECASE) or _GOES.search(item) or _MAY_BE.search(item):
+        is_new = re.search(_ADDS, item, re.IGNORECASE) or _BY_MIGRATION.match(item)
+        if not is_new or _GOES.search(item) or _MAY_BE.search(item):
             continue
         path, wanted = product[0].path, _WANTED.search(item)
         named = wanted[1] if wanted else ""
-        pairs = [(function, function) for function in re.findall(r"`([^\W\d]\w*)\([^`]*`", named)]
+        functions = re.findall(rf"`{_OF_CLASS}([^\W\d]\w*)\([^`]*`", named)
+        pairs = [(function, function) for function in functions]
         for endpoint in _ENDPOINT.findall(named):
             fixed = [part for part in endpoint.split("/") if part and not re.search(r"[{}<>:]", part)]
             pairs += [(endpoint, last) for last in fixed[-1:] if len(last) > 2]
@@ -168,7 +192,8 @@ def _not_added(changes: Sequence[Change], text: str) -> Iterator[Finding]:
         if lacking:
             yield _finding(path, item, f"the phase names {', '.join(lacking)}, and no changed file has it")
         if _MIGRATION.search(_CODE.sub("", item)):
-            found = [content for name, content in held.items() if _MIGRATES.search(f"{name}\n{content}")]
+            added = {file.path: "\n".join(line for _, line in file.added) for file in product}
+            found = [held[name] for name, lines in added.items() if _MIGRATES.search(f"{name}\n{lines}")]
             if not found or all(
                 _NO_OPERATION.search(sql) or not _COMMENTS.sub("", sql).strip() for sql in found
             ):

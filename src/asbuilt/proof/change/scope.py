@@ -20,8 +20,8 @@ from asbuilt.proof.projects.index import is_vendored
 from asbuilt.proof.projects.manifests import table, toml
 from asbuilt.proof.remarks import Remark, cited_words, content_of
 from asbuilt.proof.suites.model import Change, Citation, Order, Severity
-from asbuilt.proof.suites.orders import ordered
-from asbuilt.proof.suites.places import Role, is_called_test, is_in_tests, parents, role_of
+from asbuilt.proof.suites.ordered_changes import ordered
+from asbuilt.proof.suites.path_roles import Role, is_called_test, is_in_tests, parents, role_of
 
 _MANIFEST: Final = re.compile(
     r"^(pyproject\.toml|setup\.(py|cfg)|requirements[^/]*|Pipfile|package\.json|Cargo\.toml|go\.mod|Gemfile|composer\.json|"
@@ -281,11 +281,11 @@ def _outside(
         return []
     if _TEST_NAME.search(path) or _WORDS_ONLY.search(path) or change.after == b"":
         severity = Severity.NOTE
-    return [_remark("outside-the-scope", severity, change, f"the phase states {', '.join(within[:3])}")]
+    return [_remark("outside-the-scope", severity, change, f"the phase names only {', '.join(within[:3])}")]
 
 
 def _remark(rule: str, severity: Severity, change: Change, why: str = "") -> Remark:
-    now = "it is new" if change.before is None else "it is gone" if change.after is None else "it is another"
+    now = "it is new" if change.before is None else "it is gone" if change.after is None else "it is changed"
     words = f"{now}; {why}" if why else now
     return Remark(rule, severity, change.path, now=words, content=content_of(change), identity="")
 

@@ -12,11 +12,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Final, assert_never
 
-from asbuilt.proof.suites.excuses import traces
+from asbuilt.proof.suites.ignored_failures import traces
 from asbuilt.proof.suites.model import Change, Citation, Finding, Kind, Order, Severity
-from asbuilt.proof.suites.orders import settled
+from asbuilt.proof.suites.ordered_changes import settled
 from asbuilt.proof.suites.parsing import imports_of, parsed
-from asbuilt.proof.suites.places import Role, is_in_tests, is_test_code, language_of, parents, role_of
+from asbuilt.proof.suites.path_roles import Role, is_in_tests, is_test_code, language_of, parents, role_of
 from asbuilt.proof.suites.runner_settings import compare_pytest, compare_settings
 
 __all__ = ["Change", "Citation", "Finding", "Kind", "Order", "Severity", "tampering"]

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from asbuilt.proof.counts import others as runners
+from asbuilt.proof.counts import other_runners as runners
 from asbuilt.proof.counts import summaries
 from asbuilt.proof.counts.model import Counts
 from asbuilt.proof.counts.reports import MAX_XML, failures_in, from_junit, from_report, joined

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.errors import EditRefused
 from asbuilt.plan.editing.edit import AUDIT, correct
-from asbuilt.plan.numeric_claims import CODE, corrected, drift
+from asbuilt.plan.numeric_claims import CODE, bullets_of, corrected, drift
 from asbuilt.proof.drift.bands import NOTED_PCT, QUIET_PCT, SEVERAL
 from asbuilt.proof.evidence import TESTS
 from asbuilt.proof.verdict import Held, Promise, Verdict, Waiver, judge
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from asbuilt.plan.model import Claim, Criterion, Form, Phase, Plan
+    from asbuilt.proof.drift.reported_numbers import Token
     from asbuilt.proof.opinion import Opinion
 
 
@@ -81,9 +82,6 @@ class Number(NamedTuple):
 
 _SHOWN: Final = 160
 
-_TOKEN: Final = re.compile(
-    r"PLAN-TEXT-DRIFT: phase=([0-9]+[A-Za-z]?) bullet=([1-9][0-9]{0,5}) field=([^:=]+) plan=(.+?) actual=(.+)"
-)
 _NUMBER: Final = re.compile(r"\s*([0-9]{1,12})(?:[ \t]+\S+)?\s*")
 """A count as tools print it: alone, or before the name of what was counted."""
 _LINES: Final = re.compile(r"(?i)\s*lines?\b")
@@ -99,16 +97,6 @@ _SAYS: Final = re.compile(
 )
 _ANY_DAY: Final = date(2026, 1, 1)
 _TESTS: Final = re.compile(r"(?i)\btests?\b")
-
-
-class Token(NamedTuple):
-    """An agent's message that a number of the plan differs from what it found."""
-
-    phase: str
-    bullet: int
-    field: str
-    plan: str
-    actual: str
 
 
 def decide(number: Number) -> Course | None:
@@ -196,17 +184,6 @@ def corrections(numbers: Iterable[Number], agreed: Container[int]) -> Iterator[N
     return (number for number in numbers if number.item in agreed or decide(number) in courses)
 
 
-def tokens_in(lines: Iterable[str]) -> tuple[tuple[Token, ...], tuple[str, ...]]:
-    """Parse the agents' messages about drift; lines that cannot be parsed are returned as they are."""
-    read = {line: _TOKEN.fullmatch(line.strip()) for line in lines}
-    tokens = (
-        Token(found[1].lower(), int(found[2]), found[3].strip(), found[4].strip(), found[5].strip())
-        for found in read.values()
-        if found is not None
-    )
-    return tuple(dict.fromkeys(tokens)), tuple(line for line, found in read.items() if found is None)
-
-
 class Shown(NamedTuple):
     """What asbuilt's own commands have shown of a tree."""
 
@@ -229,7 +206,7 @@ def numbers_in(
     mine = [token for token in tokens if token.phase == phase.id]
     flagged = {token.bullet: token for token in mine}
     found = []
-    for at, bullet, criterion in _counted(phase):
+    for bullet, (at, criterion) in enumerate(bullets_of(phase), 1):
         claim, token = criterion.claim, flagged.get(bullet)
         if claim is None:
             continue
@@ -258,15 +235,6 @@ def numbers_in(
             )
         )
     return tuple(found)
-
-
-def _counted(phase: Phase) -> Iterator[tuple[int, int, Criterion]]:
-    """Yield each criterion that contains a digit, with its number among all criteria and among these."""
-    bullet = 0
-    for at, criterion in enumerate(phase.criteria, 1):
-        if any(char.isdigit() for char in criterion.text):
-            bullet += 1
-            yield at, bullet, criterion
 
 
 def _around(plan: Plan, claim: Claim) -> tuple[str, str]:

@@ -41,6 +41,8 @@ class Declared(NamedTuple):
     """Arguments for pip, as declared."""
     groups: tuple[str, ...] = ()
     extras: tuple[str, ...] = ()
+    file: str = ""
+    """The file that declares it."""
 
     @property
     def runner(self) -> str:
@@ -55,14 +57,20 @@ class Declared(NamedTuple):
 
 def declarations(index: Index, folder: str) -> Iterator[Declared]:
     """Yield what each of the tools declares in a folder."""
-    yield from _tox(ini(index.text(folder, "tox.ini")))
-    tool = table(toml(index.text(folder, "pyproject.toml")), "tool")
-    yield from _tox(ini(str(table(tool, "tox").get("legacy_tox_ini", ""))))
-    for declared in (table(tool, "tox"), toml(index.text(folder, "tox.toml"))):
-        yield from _tox_toml(declared)
-    yield from _nox(index.text(folder, "noxfile.py"))
-    for envs in (table(tool, "hatch", "envs"), table(toml(index.text(folder, "hatch.toml")), "envs")):
-        yield from _hatch(envs)
+    project = "pyproject.toml"
+    tool = table(toml(index.text(folder, project)), "tool")
+    hatch = toml(index.text(folder, "hatch.toml"))
+    found = (
+        ("tox.ini", _tox(ini(index.text(folder, "tox.ini")))),
+        (project, _tox(ini(str(table(tool, "tox").get("legacy_tox_ini", ""))))),
+        (project, _tox_toml(table(tool, "tox"))),
+        ("tox.toml", _tox_toml(toml(index.text(folder, "tox.toml")))),
+        ("noxfile.py", _nox(index.text(folder, "noxfile.py"))),
+        (project, _hatch(table(tool, "hatch", "envs"))),
+        ("hatch.toml", _hatch(table(hatch, "envs"))),
+    )
+    for file, declared in found:
+        yield from (declaration._replace(file=file) for declaration in declared)
 
 
 def arguments(declared: Declared, index: Index, folder: str) -> str:

@@ -59,6 +59,11 @@ class _Candidate(NamedTuple):
     suite: Suite
 
 
+def has_test_files(project: Project) -> bool:
+    """Return whether the name of any file is that of a test."""
+    return any(Index(project).tests.values())
+
+
 def find(project: Project) -> Found:
     """Find the suites of a tree."""
     index = Index(project)

@@ -11,7 +11,7 @@ from collections import defaultdict
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.proof.suites.places import TESTS, Language
+from asbuilt.proof.suites.path_roles import TESTS, Language
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -98,13 +98,13 @@ def suites_of(resolved: Resolved) -> tuple[Suite, ...]:
             assert_never(resolved)
 
 
-def names_of(suites: tuple[Suite, ...]) -> tuple[str, ...]:
-    """Name the evidence of each suite: `tests` for a single one, else `tests in FOLDER`."""
+def by_name(suites: tuple[Suite, ...]) -> dict[str, Suite]:
+    """Return suites by the names of their evidence: `tests` for a single one, else `tests in FOLDER`."""
     if len(suites) == 1:
-        return ("tests",)
+        return {"tests": suites[0]}
     folders = [suite.folder for suite in suites]
-    return tuple(
+    return {
         f"tests in {suite.folder or '.'}"
-        + (f" ({suite.runner or suite.command})" if folders.count(suite.folder) > 1 else "")
+        + (f" ({suite.runner or suite.command})" if folders.count(suite.folder) > 1 else ""): suite
         for suite in suites
-    )
+    }

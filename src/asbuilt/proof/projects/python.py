@@ -106,11 +106,10 @@ def candidates(
         for declaration in reversed([*declarations(index, folder)])
         if declaration.command
     }
-    source = {"tox": "tox.ini", "nox": "noxfile.py", "hatch": "pyproject.toml"}
     strong = _settings(index, folder)
     declared_pytest = declared.get("pytest")
     if strong is None and declared_pytest is not None:
-        strong = source[declared_pytest.tool]
+        strong = declared_pytest.file
     mention = next(
         (name for name in index.here(folder, *_PACKAGES) if _MENTION.search(index.text(folder, name))), None
     )
@@ -123,9 +122,7 @@ def candidates(
     sign = next((name for name in tests if not name.endswith("conftest.py")), None)
     found = [(strong, "pytest", pytest)] if strong is not None else []
     found += [
-        (source[tool.tool], name, runnable(tool.command))
-        for name, tool in declared.items()
-        if name != "pytest"
+        (tool.file, name, runnable(tool.command)) for name, tool in declared.items() if name != "pytest"
     ]
     if mention and sign:
         found.append((mention, "pytest", pytest))

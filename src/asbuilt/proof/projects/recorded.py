@@ -50,7 +50,9 @@ def proposal(resolved: Resolved) -> TestsKey | None:
     return TestsKey(digest=hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:16])
 
 
-def written(resolved: Resolved, *, agreed: str | None = None) -> TestsResolved:
+def written(
+    resolved: Resolved, *, agreed: str | None = None, brought: bool = False, has_files: bool = True
+) -> TestsResolved:
     """Return the event of a resolution; the suites' setup is in the event of the setup."""
     suites = suites_of(resolved)
     return TestsResolved(
@@ -61,6 +63,8 @@ def written(resolved: Resolved, *, agreed: str | None = None) -> TestsResolved:
         suites=tuple(suite[:4] for suite in suites),
         unknown=tuple(getattr(resolved, "unknown", ())),
         agreed=agreed,
+        brought=brought,
+        has_files=has_files,
     )
 
 

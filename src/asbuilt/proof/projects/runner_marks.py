@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from asbuilt.events.options import Counting
-    from asbuilt.proof.suites.places import Language
+    from asbuilt.proof.suites.path_roles import Language
 
 Family = Literal["python", "node", "go", "rust", "jvm", "native", "ruby", "perl", "recipe"]
 Format = Literal[

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from asbuilt.proof.suites.places import is_test_file
+from asbuilt.proof.suites.path_roles import is_test_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable

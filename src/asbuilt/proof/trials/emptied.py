@@ -9,7 +9,15 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from asbuilt.proof.suites.places import Role, is_called_test, is_foreign, is_in_tests, language_of, role_of
+from asbuilt.proof.evidence import already_failing, is_red
+from asbuilt.proof.suites.path_roles import (
+    Role,
+    is_called_test,
+    is_foreign,
+    is_in_tests,
+    language_of,
+    role_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -110,17 +118,20 @@ def shown_without(
     return "tested" if counts.failed else "built"
 
 
-def words_for(shown: Shown, files: Sequence[str]) -> str:
-    """Describe in one sentence what was shown without these files."""
+def words_for(shown: Shown, files: Sequence[str], before: Counts | None = None) -> str:
+    """Describe in one sentence what was shown without these files; `before`: the same tests with them."""
     listing = listed(files)
     match shown:
+        case "green" if before is not None and is_red(before.ran, before.failed):
+            return f"{already_failing(before.ran, before.failed)}, so no new failure could be noticed"
         case "tested":
             return f"without the contents of {listing} tests fail"
         case "built":
             return f"without the contents of {listing} nothing builds or loads: the checks run this tree"
         case "green":
+            same = "no further test fails" if before is not None and before.failed else "every check passes"
             return (
-                f"every check passes without the contents of {listing}: either the checks run other code than"
+                f"{same} without the contents of {listing}: either the checks run other code than"
                 " this tree's, or no check runs these files"
             )
 

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher, get_close_matches
 from typing import Final, NamedTuple
 
-from asbuilt.proof.suites.places import Role, is_in_tests, is_test_file, language_of, role_of
+from asbuilt.proof.suites.path_roles import Role, is_in_tests, is_test_file, language_of, role_of
 
 MAX_BYTES: Final = 200_000
 """Larger files are generated."""

@@ -1,11 +1,12 @@
-"""What the tests that a phase adds show about its work. Pure."""
+"""What the tests that a phase adds, and its own checks, show about its work. Pure."""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.proof.remarks import CHECKS_NOTHING, NO_TEST_NOTICES, Remark
+from asbuilt.proof.evidence import SETUP
+from asbuilt.proof.remarks import CHECKS_NOTHING, NO_TEST_NOTICES, NOTHING_SHOWS_IT, Remark
 from asbuilt.proof.suites.model import Severity
 from asbuilt.proof.trials.test_text import blocks, own_name
 
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from asbuilt.proof.counts import Counts
+    from asbuilt.proof.evidence import Evidence
 
 _CHECKS: Final = re.compile(
     r"(?i)assert|expect|should|raises|throw|check|verif|must|require(?!\s*\()|ensure|equal|same|match|compare|fail|exit|panic"
@@ -26,6 +28,7 @@ _DEFINES: Final = re.compile(
     r"\b(?:def|class|func|fn|function\*?|const|let|var|get|struct)\s+(?:\([^)]*\)\s*)?([^\W\d]\w{2,})"
     r"|^\s*(?:(?:async|static|public|private|protected)\s+)*([^\W\d]\w{2,})\([^)]*\)[^;=]*\{\s*$"
 )
+_NAMED: Final = 2
 _STATEMENTS: Final = frozenset(("for", "while", "switch", "catch", "with", "match", "elif", "foreach"))
 
 
@@ -74,6 +77,29 @@ def remarks_on_unnoticed(unnoticed: Sequence[str], own: Sequence[str] = ()) -> t
         NO_TEST_NOTICES, Severity.SIGN_OFF, first.partition(":")[0], now=f"{by} with {first}{more}"
     )
     return (remark._replace(identity="\n".join((*dict.fromkeys(unnoticed), "", *dict.fromkeys(own)))),)
+
+
+def remarks_on_unshown(shown: Sequence[Evidence]) -> tuple[Remark, ...]:
+    """Return a sign-off for a phase without whose work everything that ran passes too.
+
+    A trial that did not run shows nothing, so it is no reason. New tests count even if they pass without the
+    work: a phase may add tests of old code. A phase without checks of its own may change documents alone.
+    """
+    ran = [check for check in shown if check.name != SETUP]
+    own = [f"`{check.command}`" for check in ran if not check.is_suite]
+    if not all(map(_passes_without, ran)) or not (own or any(check.unseen for check in ran)):
+        return ()
+    what = " and ".join((*own[:_NAMED], *(["the tests"] if len(own) < len(ran) else [])))
+    passes = "passes" if len(ran) == 1 and own else "pass"
+    now = f"{what} {passes} without its work too, so nothing but the verifier's opinion shows it"
+    remark = Remark(NOTHING_SHOWS_IT, Severity.SIGN_OFF, "this phase", now=now, identity="")
+    return (remark._replace(content=ran[0].tree),)
+
+
+def _passes_without(check: Evidence) -> bool:
+    if check.is_suite:
+        return check.emptied == "none" and not check.proves and not check.idle
+    return check.before == "passes"
 
 
 class Compared(NamedTuple):

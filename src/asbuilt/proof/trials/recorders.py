@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any, Final, NamedTuple
 from urllib.parse import unquote, urlsplit
 
-from asbuilt.proof.suites.places import is_in_tests
+from asbuilt.proof.suites.path_roles import is_in_tests
 from asbuilt.proof.trials.mutants import MAX_BYTES, added_lines
 
 RECORDER: Final = ".asbuilt-lines/sitecustomize.py"

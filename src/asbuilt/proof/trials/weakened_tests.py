@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
 from asbuilt.proof.remarks import HELPER_CHECKS_LESS, OLD_TEST_FAILS, Remark, cited_words
 from asbuilt.proof.suites.model import Finding, Kind, Order, Severity, shortened
-from asbuilt.proof.suites.orders import ordered_form, orders_removal, settled
+from asbuilt.proof.suites.ordered_changes import ordered_form, orders_removal, settled
 from asbuilt.proof.trials.test_text import own_name
 
 if TYPE_CHECKING:
@@ -312,10 +312,11 @@ def _remark(rule: str, severity: Severity, kind: Kind, old: OldTest, order: Orde
         cited = orders_removal(order, old.path)
     is_ordered = cited is not None and (found.cited is None or found.severity is Severity.ALLOWED)
     left = Severity.ALLOWED if is_ordered else found.severity
-    was = shortened(old.was, _SHOWN) if rule == Kind.NOT_COMPARED else "it passed on the base"
+    is_said = rule != Kind.NOT_COMPARED
+    was = "it passed on the base" if is_said else shortened(old.was, _SHOWN)
     remark = Remark(rule, left, old.path, found.test, None, was, shortened(now, _SHOWN), cited_words(cited))
     facts = (old.then, old.now, old.message, old.was, old.became, *filter(None, [old.lost]))
-    return remark._replace(identity="\n".join(facts))
+    return remark._replace(identity="\n".join(facts), is_said=is_said)
 
 
 def message_of(message: str, own: str) -> str:

@@ -15,7 +15,7 @@ from asbuilt.session.conversation import put, text_in
 from asbuilt.session.loop import MOST, Loop
 
 if TYPE_CHECKING:
-    from asbuilt.session.facts import PlanFacts
+    from asbuilt.session.plan_facts import PlanFacts
 
 _NAME: Final = "ralph-loop.local.md"
 _LEAST: Final = 10

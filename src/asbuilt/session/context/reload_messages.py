@@ -20,7 +20,7 @@ from asbuilt.session.messages import (
 if TYPE_CHECKING:
     from asbuilt.session.context.notes import Note
     from asbuilt.session.context.reload_request import Reload
-    from asbuilt.session.facts import PlanFacts
+    from asbuilt.session.plan_facts import PlanFacts
 
 
 def restored(plan: PlanFacts, reload: Reload, *, now: float) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.policy.notation import read, write
+from asbuilt.policy.light_json import read, write
 from asbuilt.session.conversation import put, remove, text_in
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
-from asbuilt.policy.notation import read
+from asbuilt.policy.light_json import read
 
 _BLOCK: Final = 1 << 16
 _LONGEST: Final = 4 << 20

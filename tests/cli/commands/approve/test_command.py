@@ -43,6 +43,16 @@ def test_a_text_that_came_without_its_question_voids_the_question_before(inbox: 
     assert inbox.drafts.approved == ()
 
 
+def test_a_plan_with_several_open_questions_does_not_name_one(inbox: Inbox) -> None:
+    first, second = inbox.ask("first?"), inbox.ask("second?")
+    assert inbox.typed("approve", "yes", "rate-limit") == (
+        "exit 2\n--- stderr\n"
+        f"error: rate-limit has 2 open questions: {first}, {second}\n"
+        "  Why:  An answer is for one question.\n"
+        f"  Next: asbuilt approve show {first}\n"
+    )
+
+
 def test_a_no_says_what_becomes_of_the_draft(tmp_path: Path, shop: Path) -> None:
     inbox = Inbox(tmp_path, shop, kind="author")
     inbox.wake()
@@ -132,7 +142,8 @@ exit 3
 error: the journal knows no repository nowhere
   Why:  A repository is named by its folder, or by its id if two folders have
         the same name.
-  Next: asbuilt approve --all lists what waits in every repository.
+  Next: asbuilt approve --all
+        # lists what waits in every repository
 """)
     assert inbox.typed("approve", "show", "shop-api:a9").splitlines()[2] == snapshot(
         "error: there is no question shop-api:a9 here"
@@ -274,7 +285,8 @@ error: your text has 1 error: line 46: phase 1 depends on phase 9, which does
        not exist
   Why:  asbuilt cannot tell when a phase of such a plan is done. Your text is
         kept.
-  Next: asbuilt approve yes a1 --edit opens your text again.
+  Next: asbuilt approve yes a1 --edit
+        # opens your text again
 """)
     assert len(inbox.drafts.revisions) == 1
     said = ada.types(

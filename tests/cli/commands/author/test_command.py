@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from inline_snapshot import snapshot
 
 from asbuilt.lifecycle.critique.principles import TEMPLATE
@@ -31,6 +32,7 @@ def test_memory_is_emptied_and_that_is_said(shop: Path, environ: dict[str, str])
     assert typed(shop, environ, "author", "--clear-memory") == (0, "", "No memories of this repository.\n")
 
 
+@pytest.mark.usefixtures("named")
 def test_where_nothing_is_committed_no_authoring_is_begun(asbuilt: Callable[..., str], shop: Path) -> None:
     (shop / ".git/refs/heads/main").unlink()
     assert asbuilt("author", "greet people", "--script", "/dev/null") == snapshot("""\
@@ -38,7 +40,7 @@ exit 4
 --- stderr
 error: there is no commit on main
   Why:  Agents work in a checkout of what is committed.
-  Next: git commit --allow-empty -m start
+  Next: git commit --allow-empty -m "First commit"
 """)
     assert asbuilt("status") == snapshot("""\
 exit 0
@@ -55,7 +57,7 @@ def test_a_mode_with_its_own_stages_refuses_a_limit_of_them(asbuilt: Callable[..
             "exit 2\n--- stderr\n"
             f"error: --{mode} has its own stages, so --max-phases cannot change them\n"
             "  Why:  Only --staged takes a choice of stages.\n"
-            '  Next: asbuilt author "greet people" --staged, or leave --max-phases out.\n'
+            '  Next: asbuilt author "greet people" --staged\n    or  leave --max-phases out\n'
         )
 
 
@@ -66,7 +68,7 @@ exit 2
 error: "Grüß sie" cannot name a plan
   Why:  A plan's name is typed in commands: letters a-z, digits and hyphens, no
         hyphen in front, and not more than 100.
-  Next: For example: --name gruss-sie
+  Next: For example: --name gruess-sie
 """)
     assert asbuilt("author", "greet people", "--name", "greet-" * 50)[-60:] == snapshot(
         "xt: For example: --name greet-greet-greet-greet-greet-greet\n"

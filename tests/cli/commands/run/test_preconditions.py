@@ -76,8 +76,8 @@ exit 4
 --- stderr
 error: phase 3 of rate-limit waits for phase 2a, 2b
   Why:  It needs phases that are not done; nothing was started.
-  Next: Run 2a first, or all with --finish; asbuilt plan show rate-limit draws
-        the order.
+  Next: asbuilt run rate-limit 2a
+    or  all in order: asbuilt run rate-limit --finish
 """)
     assert "Nothing has run here." in asbuilt("status")
 

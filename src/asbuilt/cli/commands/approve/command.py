@@ -14,7 +14,6 @@ from asbuilt.cli.runs import inbox
 from asbuilt.cli.runs.drafts import as_json, draft_of, screen_of
 from asbuilt.cli.runs.next_step import answering
 from asbuilt.cli.runs.plan_approval import Reply, edited, give, result_of
-from asbuilt.cli.runs.waiting import under_review
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.run_context import Site, asker
@@ -24,6 +23,7 @@ from asbuilt.cli.ui.columns import pad, shorten, width
 from asbuilt.cli.ui.confirm import agreed
 from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.wording.reviews import under_review
 from asbuilt.errors import DONE, UsageWrong
 from asbuilt.flows.requests import put_off
 from asbuilt.journal import reviews
@@ -31,7 +31,7 @@ from asbuilt.journal.approvals import Approval
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.authoring.questions import options_of
-from asbuilt.session.authoring import is_bound
+from asbuilt.session.authoring_binding import is_bound
 from asbuilt.session.context.command_arguments import take_typed
 from asbuilt.session.conversation import folder_of, key_of
 
@@ -57,7 +57,8 @@ def _list(door: Door, *, everywhere: bool) -> int:
         rows_shown.append((run.name, "landing", about, run.name, run.ended_at or run.at))
     _show_rows(door, rows_shown)
     if asked:
-        answering(asked[0].asked, asked[0].name).show(door)
+        first = next((wait for wait in asked if wait.is_open), asked[0])
+        answering(first.asked, first.name).show(door)
     else:
         next_command(door, f"asbuilt approve yes {proven[0].name}")
     return DONE
@@ -127,7 +128,7 @@ def _answered_here(door: Door, folder: str, typed: list[str]) -> int:
         code: int = chosen.invoke(inner)
     if verb != "yes" or not is_bound(folder):
         return code
-    from asbuilt.cli.commands.author.here import go_on  # noqa: PLC0415  the door's dispatch
+    from asbuilt.cli.commands.author.in_conversation import go_on  # noqa: PLC0415  the door's dispatch
 
     return go_on(door)
 
@@ -176,8 +177,14 @@ def _may_be_yes(site: Site, asked: Approval, note: str) -> None:
 
 
 def _to_land(door: Door, name: str) -> Run | None:
-    runs = () if _QUESTION.fullmatch(name) else inbox.landing_here(door)
-    return next((run for run in runs if run.name == name), None)
+    """Return the proven run that a name means: its own, or that of a plan which asks nothing else."""
+    if _QUESTION.fullmatch(name):
+        return None
+    runs = inbox.landing_here(door)
+    of_plan = [run for run in runs if run.options.slug == name]
+    asks = of_plan and any(wait.asked.plan == of_plan[0].plan for wait in inbox.waiting_here(door))
+    alone = of_plan if len(of_plan) == 1 and not asks else []
+    return next((run for run in runs if run.name == name), None) or next(iter(alone), None)
 
 
 def _answer(door: Door, name: str, reply: Reply, note: str | None) -> int:
@@ -185,8 +192,8 @@ def _answer(door: Door, name: str, reply: Reply, note: str | None) -> int:
     if run is not None and reply == "yes":
         return land(door, run.options.slug)
     if run is not None:
-        door.screen.answer(f"{name} is not landed; its commits are kept.")
-        next_command(door, f"asbuilt report {name}")
+        door.screen.answer(f"{run.name} is not landed; its commits are kept.")
+        next_command(door, f"asbuilt report {run.name}")
         return DONE
     site, number = inbox.question_at(door, name)
     if reply == "yes":

@@ -12,12 +12,14 @@ from asbuilt.cli.shell.options import script_option, with_options
 from asbuilt.errors import SettingInvalid, UsageWrong
 from asbuilt.library.bounded_read import read_bytes
 from asbuilt.lifecycle.authoring.modes import EFFORTS, MODES, Mode, authoring_of, mode_for
-from asbuilt.lifecycle.authoring.options import SKIPPABLE, choose
+from asbuilt.lifecycle.authoring.options import choose
 from asbuilt.lifecycle.authoring.session import Session, start
+from asbuilt.lifecycle.authoring.stages import SKIPPABLE
 from asbuilt.lifecycle.critique.principles import TEMPLATE, read_principles
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.plan.lint import Length
 from asbuilt.settings.authoring import AMOUNTS, MOST_AGENTS
+from asbuilt.settings.files import correcting
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -167,10 +169,12 @@ def session_of(prompt: str, mode: Mode, wish: Wish, sections: Sequence[str]) -> 
 def _refused(flaws: Iterable[Flaw]) -> UsageWrong:
     all_flaws = list(flaws)
     what = "; ".join(f"{flaw.what}: found {flaw.found}, needed {flaw.needed}" for flaw in all_flaws)
+    example = all_flaws[0].example
+    command = example if example.startswith("asbuilt") else f'asbuilt author "what you want" {example}'
     return UsageWrong(
         f"the options do not work: {what}",
         why="asbuilt checks them before it starts an agent.",
-        next_step=f"For example: {all_flaws[0].example}",
+        next_step=f"`{command}`",
     )
 
 
@@ -190,6 +194,6 @@ def principles_text(settings: Settings, root: Path) -> str:
         raise SettingInvalid(
             f"{named} holds no principles: {first.what}: found {first.found}, needed {first.needed}",
             why=f"{SETTING} names this file, and critics need its principles.",
-            next_step=f"For example: {first.example}",
+            next_step=f"{correcting(root / named)}; an example: {first.example}",
         )
     return text

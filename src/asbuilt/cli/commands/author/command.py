@@ -12,11 +12,11 @@ from msgspec import UNSET, structs
 from asbuilt.agents.sandbox.launch import probe
 from asbuilt.cli.commands.approve.reviewers import put_to_reviewers
 from asbuilt.cli.commands.author import choices
-from asbuilt.cli.commands.author import here as author_here
+from asbuilt.cli.commands.author import in_conversation as author_here
 from asbuilt.cli.commands.plan.new import plans_folder, template_text
 from asbuilt.cli.commands.run.follow import ask_for, target_of
 from asbuilt.cli.runs import outcome
-from asbuilt.cli.runs.terms import with_team
+from asbuilt.cli.runs.before_start import with_team
 from asbuilt.cli.runs.test_command import explain_setup, is_settled, is_setup_broken, settle
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.run_context import Site, asker, open_site
@@ -133,7 +133,7 @@ def _settle_tests(door: Door, site: Site, address: Address) -> Next | None:
         return None
     if not seen:
         door.screen.talk("None found; only the plan's checks will run.")
-    return explain_setup(door) if is_setup_broken(seen) else None
+    return explain_setup(door, seen) if is_setup_broken(seen) else None
 
 
 def _is_needed(door: Door, words: str, profile: str) -> bool:
@@ -255,8 +255,8 @@ def _need_room(site: Site) -> None:
         slug = run.options.slug
         raise GateStopped(
             f"a plan is being authored here already: {slug}",
-            why="A checkout has one authoring at a time.",
-            next_step=f"`asbuilt watch {slug}` follows it, `asbuilt author cancel` ends it.",
+            why="A checkout has one authoring at a time; `asbuilt author cancel` ends it.",
+            next_step=f"`{author_here.following(site, run).command}`",
         )
 
 
@@ -300,7 +300,7 @@ def _named(site: Site, prompt: str, name: str | None) -> tuple[str, str]:
     raise UsageWrong(
         f"{slug} is taken",
         why="asbuilt overwrites no plan, and every plan has its own journal.",
-        next_step="Choose another --name, or leave it out.",
+        next_step=f'`asbuilt author "what you want" --name {slug}-2`, or leave --name out.',
     )
 
 

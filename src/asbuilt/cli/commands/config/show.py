@@ -23,6 +23,7 @@ from asbuilt.settings import (
     SuiteTable,
     Table,
     Value,
+    accepted,
     presented,
     setting_named,
     survey,
@@ -109,8 +110,7 @@ def _show_one(door: Door, setting: Setting, chosen: Chosen, *, origin: bool) -> 
         screen.answer(printable(value) + (f"   {_set_by(chosen)}" if origin else ""))
     may = "a repository may set it" if setting.repository_may_set else "a repository may not set it"
     read = f"read by asbuilt {setting.read_by}" if setting.read_by else "no command reads it yet"
-    choices = f" ({', '.join(setting.choices)})" if setting.choices else ""
-    talk(door, "", f"{setting.key}: {setting.meaning}{choices}; {may}; {read}.")
+    talk(door, "", f"{setting.key}: {setting.meaning}; it accepts {accepted(setting)}; {may}; {read}.")
 
 
 def _alone(value: str | float) -> str:

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 import click
 
 from asbuilt.agents.sandbox.launch import probe
+from asbuilt.cli.live.finished import Source, against_verdict
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.run_context import Site, site_of
 from asbuilt.cli.shell.scratch import Scratch
@@ -34,8 +35,6 @@ from asbuilt.proof.evidence import Evidence, evidence_from
 if TYPE_CHECKING:
     from asbuilt.events.event import Entry
 
-_WE: Final = "asbuilt ran"
-_SEEN: Final = "asbuilt sees"
 _LABEL: Final = 14
 _INDENT: Final = 6
 
@@ -46,8 +45,7 @@ class Caught(NamedTuple):
     phase: str
     number: int
     says: str
-    against: tuple[tuple[str, str], ...]
-    """Label of the source and its finding: `asbuilt ran`, `asbuilt sees` or `verifier says`."""
+    against: tuple[tuple[Source, str], ...]
 
 
 def caught(entries: Iterable[Entry], evidence: Callable[[str], Sequence[Evidence]]) -> list[Caught]:
@@ -60,12 +58,11 @@ def caught(entries: Iterable[Entry], evidence: Callable[[str], Sequence[Evidence
                 says = event.says if event.ending == "done" else ""
             case ChecksDone() as event if says and event.outcome != "PASS":
                 shown = evidence(event.evidence) if event.evidence else ()
-                ran = tuple((_WE, _shown(check)) for check in shown if check.outcome != "PASS")
-                seen = tuple((_SEEN, failure) for failure in event.failures)
+                ran = tuple((Source.CHECK, _shown(check)) for check in shown if check.outcome != "PASS")
+                seen = tuple((Source.CHANGE, str(failure)) for failure in event.failures)
                 found.append(Caught(event.phase, event.number, says, ran or seen))
             case VerdictGiven() as event if says and event.outcome != "PASS":
-                judged = tuple(("verifier says", str(failure)) for failure in event.failures)
-                found.append(Caught(event.phase, event.number, says, judged))
+                found.append(Caught(event.phase, event.number, says, tuple(against_verdict(event))))
             case _:
                 pass
     return found
@@ -84,7 +81,7 @@ def block(pen: Pen, lie: Caught, *, agent: str, title: str) -> list[str]:
     rows = [pen.red(symbol) + first.removeprefix(symbol), *rest]
     for label, text in (
         (f"{agent} says", f'"{lie.says}"'),
-        *lie.against,
+        *((source.value, text) for source, text in lie.against),
         ("so", f"sent back to the agent (attempt {lie.number + 1})"),
     ):
         lead = f"{'':<{_INDENT}}{label:<{_LABEL}}"
@@ -94,10 +91,12 @@ def block(pen: Pen, lie: Caught, *, agent: str, title: str) -> list[str]:
 
 
 def _who(lie: Caught) -> str:
-    against = dict(lie.against)
-    if _WE in against:
+    sources = {source for source, _ in lie.against}
+    if Source.CHECK in sources:
         return "a check disagrees"
-    return "its change disagrees" if _SEEN in against else "another agent disagrees"
+    if Source.CHANGE in sources:
+        return "rejected by asbuilt"
+    return "another agent disagrees" if Source.VERIFIER in sources else "its verdict does not hold"
 
 
 PLAN: Final = "rate-limit"
@@ -272,7 +271,7 @@ def _emit(
             "sandbox": probe().for_work,
             "folder": printable(str(kept)) if kept else None,
             "caught": [
-                {"phase": lie.phase, "attempt": lie.number, "says": lie.says, "against": list(lie.against)}
+                {"phase": lie.phase, "attempt": lie.number, "says": lie.says, "against": lie.against}
                 for lie in lies
             ],
             "run": run,

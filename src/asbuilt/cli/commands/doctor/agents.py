@@ -18,8 +18,8 @@ from msgspec.structs import replace
 
 from asbuilt.agents.attempt_folder import Folder
 from asbuilt.agents.attempts import FolderAttempts
-from asbuilt.agents.host.gate import KNOWN_BAD, Unheld, let_through, snapshot_of
-from asbuilt.agents.host.seat import HostSeat
+from asbuilt.agents.host.agent_process import HostSeat
+from asbuilt.agents.host.permission_answers import KNOWN_BAD, Unheld, let_through, snapshot_of
 from asbuilt.agents.roster import SCRIPTED, Agent, Roster, assigned, roster
 from asbuilt.agents.sandbox.launch import probe
 from asbuilt.cli.commands.doctor.repository import version_of
@@ -27,17 +27,19 @@ from asbuilt.cli.commands.doctor.rows import SANDBOXES
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.plan_context import desk_for
 from asbuilt.cli.ui.columns import table
-from asbuilt.cli.ui.messages import answer, coloured, next_command, next_step
+from asbuilt.cli.ui.messages import answer, coloured, next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, GATE_STOPPED, AsbuiltError
 from asbuilt.journal.home import open_home
 from asbuilt.policy.agent_kinds import KINDS
+from asbuilt.policy.roles import Role
 from asbuilt.policy.sandbox.variables import passed
-from asbuilt.ports import Brief, Result, Role
+from asbuilt.ports import Brief, Result
 from asbuilt.settings import Settings, state_folder
 from asbuilt.settings.user_folders import home_of
 
+_INSTALL: Final = "npm install -g @anthropic-ai/claude-code"
 _HEADS: Final = ("AGENT", "VERSION", "SIGNED IN", "THROUGH", "SANDBOX", "ROLES")
 
 
@@ -78,7 +80,8 @@ def command(door: Door, name: str | None, *, live: bool) -> int:
     if found is not None:
         next_command(door, f"asbuilt doctor agents {found}")
     else:
-        next_step(door, "Install one of them and sign in to it.", other="`asbuilt demo` needs none")
+        demo = "see a small plan run without one: `asbuilt demo`"
+        next_command(door, _INSTALL, comment="or codex, gemini, opencode; then sign in to it", other=demo)
     return DONE
 
 

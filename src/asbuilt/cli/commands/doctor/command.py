@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 import click
@@ -24,11 +25,14 @@ from asbuilt.cli.ui.confirm import agreed
 from asbuilt.cli.ui.messages import next_command, talk
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, FAILED, GATE_STOPPED, UsageWrong
+from asbuilt.git.user_name import NAMING, is_named
 from asbuilt.journal.engine import segments
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.runs import FAR
-from asbuilt.lifecycle.run.preflight import SETTLE
-from asbuilt.proof.candidates import best
+from asbuilt.lifecycle.run.preflight import SETTLE, set_tests
+from asbuilt.proof.failure import TRY_AGAIN
+from asbuilt.proof.projects.model import Suite
+from asbuilt.proof.test_command_trials import Seen, best
 from asbuilt.settings import load
 
 _BY_HAND: Final = 'asbuilt config set checks.tests "<command>"'
@@ -60,17 +64,24 @@ def _next(door: Door, rows: tuple[Row, ...]) -> Next:
     if worst is not None:
         return Next("", advice=worst.next_step, other=worst.otherwise)
     desk = desk_for(door)
-    step = _first_step(door, desk)
-    if desk.library.repository is None or step.command == _AGENTS or test_command.is_settled(desk):
+    is_able = has_agent(desk.settings, door.environ)
+    step = _first_step(desk, is_able=is_able)
+    if desk.library.repository is None or not is_able or test_command.is_settled(desk):
         return step
     return step._replace(other="choose the test command first: `asbuilt doctor --tests`")
 
 
-def _first_step(door: Door, desk: Desk) -> Next:
-    is_able = has_agent(desk.settings, door.environ)
+def _first_step(desk: Desk, *, is_able: bool) -> Next:
     if desk.library.repository is not None and not is_able:
         return Next(_AGENTS, other="see a small plan run: `asbuilt demo`")
     return first_step(desk.library, is_able=is_able, script=script_option(desk.settings))
+
+
+def _after_settling(door: Door, desk: Desk) -> Next:
+    """Return the next command once the tests are settled; git needs the user's name for every commit."""
+    if desk.library.repository is not None and not is_named(desk.library.repository.common):
+        return Next("", advice=NAMING)
+    return _first_step(desk, is_able=has_agent(desk.settings, door.environ))
 
 
 def _settle(door: Door, desk: Desk, *, save: bool) -> int:
@@ -97,18 +108,35 @@ def _settle(door: Door, desk: Desk, *, save: bool) -> int:
         next_command(door, _BY_HAND)
     elif not seen:
         door.screen.answer("No tests found; only the plan's checks will run.")
-        _first_step(door, desk).show(door)
+        _first_step(desk, is_able=has_agent(desk.settings, door.environ)).show(door)
     elif chosen is None and test_command.is_setup_broken(seen):
-        test_command.explain_setup(door).show(door)
+        test_command.explain_setup(door, seen).show(door)
+    elif chosen is None and (missing := test_command.missing_program(seen)):
+        test_command.explain_missing(door, missing).show(door)
+    elif chosen is None and best(seen) is None and any(observed.is_red for observed in seen):
+        door.screen.answer("Every test fails, so none can prove anything.")
+        next_command(
+            door, TRY_AGAIN, comment="after you repair the tests", other=f"set another: `{_BY_HAND}`"
+        )
     elif chosen is None and best(seen) is None:
         door.screen.answer("None of them shows which tests ran, so none can prove anything.")
         weaker = any(observed.is_uncounted for observed in seen)
         next_command(door, _BY_EXIT_CODE if weaker else _BY_HAND)
     elif chosen is None:
-        next_command(door, SETTLE)
+        next_command(door, _saving(seen))
     else:
-        _first_step(door, desk).show(door)
-    return DONE if chosen is not None or not (seen or unknown) else FAILED
+        _after_settling(door, desk).show(door)
+    return DONE if chosen is not None or best(seen) or not (seen or unknown) else FAILED
+
+
+def _saving(seen: Sequence[Seen]) -> str:
+    """Return the command that saves the best way; for a single command, it does not run the tests again."""
+    found = best(seen)
+    match () if found is None else found.way.suites:
+        case (Suite(folder="", command=command, counts="tests"),):
+            return set_tests(command)
+        case _:
+            return SETTLE
 
 
 def _fix_engine(door: Door) -> int:

@@ -9,7 +9,7 @@ from msgspec import Struct, field
 if TYPE_CHECKING:
     from asbuilt.agents.sandbox.unavailable import Refusal
     from asbuilt.events.event import Outcome
-    from asbuilt.journal.notices import Undelivered
+    from asbuilt.journal.notifications import Undelivered
     from asbuilt.policy.sandbox.rules import Level
 
 
@@ -29,6 +29,8 @@ class GitFacts(Struct, frozen=True, kw_only=True):
     repository: str | None = None
     branch: str | None = None
     has_commits: bool = False
+    first_commit: str = ""
+    """The command that makes the first commit, if there is none."""
     changed: int = 0
     """Files that differ from the last commit, including untracked files."""
     operations: tuple[str, ...] = ()
@@ -101,8 +103,14 @@ class Tried(Struct, frozen=True, kw_only=True):
     why: str
     failing: int = 0
     """Number of failing tests, as in a run's baseline."""
+    is_red: bool = False
+    """Whether every test fails."""
+    missing: str = ""
+    """The program that is not installed."""
     in_setup: bool = False
     """Whether the setup failed, so that no test ran."""
+    none_yet: bool = False
+    """Whether no test ran because there are no test files."""
 
 
 class SuiteFacts(Struct, frozen=True, kw_only=True):
@@ -112,6 +120,10 @@ class SuiteFacts(Struct, frozen=True, kw_only=True):
     origin: str
     setup_origin: str = ""
     """Who set the setup; empty: asbuilt found it."""
+    several: str = ""
+    """The suites of `checks.suites`, which take the place of one command."""
+    absent: str = ""
+    """The program of the command, if it is not on PATH; a setup may still install it."""
     tried: Tried | None = None
 
 

@@ -16,9 +16,9 @@ from typing import Final, NamedTuple
 
 from msgspec import structs
 
-from asbuilt.agents.awake import awake
 from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.agents.sandbox.launch import probe
+from asbuilt.agents.sleep_inhibitor import awake
 from asbuilt.cli.commands.doctor.facts import ClockFacts, PowerFacts, ReachFacts, SandboxFacts
 from asbuilt.errors import SandboxUnavailable
 from asbuilt.policy.sandbox.rules import secrets

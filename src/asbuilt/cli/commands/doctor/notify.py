@@ -18,7 +18,7 @@ from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.ui.messages import answer, coloured, next_command
 from asbuilt.errors import DONE, FAILED, NotFound
 from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.notices import Undelivered, undelivered
+from asbuilt.journal.notifications import Undelivered, undelivered
 from asbuilt.lifecycle.attention import Message, Notice
 from asbuilt.settings import Settings, load
 

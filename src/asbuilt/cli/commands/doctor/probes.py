@@ -28,9 +28,9 @@ from asbuilt.cli.commands.doctor.repository import (
     try_tests,
     version_of,
 )
+from asbuilt.cli.commands.init.agent_targets import Seat, seat_of
 from asbuilt.cli.commands.init.registering import NotAnObject, is_registered
 from asbuilt.cli.commands.init.rendering import HOOKS
-from asbuilt.cli.commands.init.seats import Seat, seat_of
 from asbuilt.errors import ForgeFailed, GitFailed, NotFound, StoreFailed
 from asbuilt.flows.fleet.membership import labels_of, large_blobs
 from asbuilt.git.forge.branches import Remote
@@ -40,7 +40,7 @@ from asbuilt.git.repository import open_repository
 from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.home import Home, refuse_network
 from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.notices import Undelivered, undelivered
+from asbuilt.journal.notifications import Undelivered, undelivered
 from asbuilt.library.repository import find_repository, remote_of
 from asbuilt.lifecycle.fleet import canonical, without_login
 from asbuilt.settings import Settings, state_folder, survey
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.cli.shell.options import Door
-    from asbuilt.flows.environments.terms import Given
+    from asbuilt.flows.environments.limits_and_variables import Given
 
 _TIMEOUT_S: Final = 20
 _PASSED: Final = ("PATH", "HOME", "LANG", "LC_ALL")
@@ -204,7 +204,7 @@ def look(door: Door, *, tests: Given | None = None) -> fact.Facts:
     home = Home(state_folder(door.environ))
     git = look_at_git(door.start, door.environ)
     sandbox = machine.look_at_sandbox(required=settings.flag("sandbox.required"))
-    suite = look_at_tests(settings)
+    suite = look_at_tests(settings, door.environ)
     if tests is not None and git.has_commits:
         setup = command_in(settings, "checks.setup")
         suite = (

@@ -12,10 +12,10 @@ import shutil
 import signal
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
 
@@ -25,20 +25,36 @@ from asbuilt.cli.commands.doctor.facts import Agent, AgentsFacts, ErrorFacts, Gi
 from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, NotFound, SandboxUnavailable
 from asbuilt.flows.checks.project import project_of
 from asbuilt.flows.environments.check_environment import CheckEnvironment, CheckEnvironments
-from asbuilt.flows.environments.terms import Given
+from asbuilt.flows.environments.limits_and_variables import Given
 from asbuilt.git.commits import author_of, read_commit
+from asbuilt.git.first_use import first_commit
 from asbuilt.git.locks import need_writable
 from asbuilt.git.repository import Repository, checkouts, current_branch, open_repository, operations, resolve
 from asbuilt.library.repository import find_repository
 from asbuilt.policy.agent_kinds import KINDS
 from asbuilt.policy.sandbox.variables import passed
-from asbuilt.proof.evidence import judge_setup, judge_tests
+from asbuilt.proof.evidence import is_red, judge_setup, judge_tests
+from asbuilt.proof.failure import Failure, What, explained
+from asbuilt.proof.projects.finding import has_test_files
 from asbuilt.proof.projects.model import Suite
 from asbuilt.proof.projects.resolving import resolve_setup
-from asbuilt.settings import Layer, Settings
+from asbuilt.proof.test_command_trials import Ran, Seen, Way
+from asbuilt.settings import Layer, Settings, SuiteTable
+
+if TYPE_CHECKING:
+    from asbuilt.flows.environments.results import Ran as RanThere
 
 _TIMEOUT_S: Final = 5
 _OUTPUT_BYTES: Final = 4_096
+_PLAIN: Final = re.compile(
+    r"(?:[A-Za-z_]\w*=[^\s'\"$`]* +)*(?P<program>[A-Za-z0-9][\w.+-]*)(?: [^;&|()`$<>]*)?"
+)
+_BUILTIN: Final = (
+    "alias", "case", "cd", "command", "echo", "eval", "exec", "exit", "export", "false", "for", "if",
+    "printf", "read", "set", "source", "test", "time", "trap", "true", "type", "ulimit", "umask", "until",
+    "wait", "while",
+)  # fmt: skip
+"""Words with which a line of the shell starts, and no program has to."""
 _VERSION: Final = re.compile(r"\d+\.\d+[0-9A-Za-z.+-]*")
 
 
@@ -114,15 +130,34 @@ def look_at_git(start: Path, environ: Mapping[str, str]) -> GitFacts:
         return GitFacts(version=version, repository=start.name, error=error_facts(error))
 
 
-def look_at_tests(settings: Settings) -> SuiteFacts:
-    """Return the test command, and who set it."""
-    chosen = settings.chosen["checks.tests"]
+def look_at_tests(settings: Settings, environ: Mapping[str, str]) -> SuiteFacts:
+    """Return the test command, who set it, and its program if that is not on PATH."""
+    several = ", ".join(set_suites(settings))
+    chosen = settings.chosen["checks.suites" if several else "checks.tests"]
     setup = settings.chosen["checks.setup"].origin
     return SuiteFacts(
         command=settings.text("checks.tests"),
         origin=chosen.origin.where,
         setup_origin="" if setup.layer is Layer.DEFAULT else setup.where,
+        several=several,
+        absent=_absent(settings.text("checks.tests"), environ),
     )
+
+
+def set_suites(settings: Settings) -> Iterator[str]:
+    """Yield the suites that the settings name, as shown to people."""
+    chosen = settings.chosen["checks.suites"].value
+    for suite in chosen if isinstance(chosen, tuple) else ():
+        if isinstance(suite, SuiteTable):
+            yield Suite(suite.folder, suite.command).shown
+
+
+def _absent(command: str, environ: Mapping[str, str]) -> str:
+    """Return the program of a plain command if it is not on PATH; a line of shell words is not judged."""
+    found = _PLAIN.fullmatch(command)
+    program = "" if found is None else found["program"]
+    is_known = program in _BUILTIN or shutil.which(program, path=environ.get("PATH", os.defpath))
+    return "" if not program or is_known else program
 
 
 def try_tests(
@@ -151,23 +186,39 @@ def try_tests(
             environments = CheckEnvironments(
                 folder / "setups", repository, processes, history=commit, given=given
             )
-            wanted = resolve_setup(setup, project_of(repository, tree), (Suite("", facts.command),))
+            project = project_of(repository, tree)
+            wanted = resolve_setup(setup, project, (Suite("", facts.command),))
             with environments.take(wanted) as environment:
-                tried = _tried(environment, tree, facts.command)
+                tried = _tried(environment, tree, facts.command, has_files=has_test_files(project))
         except (GitFailed, SandboxUnavailable, GateStopped) as error:
             tried = Tried(outcome="INDETERMINATE", why=error.what)
     return structs.replace(facts, tried=tried)
 
 
-def _tried(environment: CheckEnvironment, tree: str, command: str) -> Tried:
+def _tried(environment: CheckEnvironment, tree: str, command: str, *, has_files: bool) -> Tried:
     made = environment.set_up(tree)
     if made is not None and made.ended.exit_code != 0:
         judged = judge_setup(made.ended.exit_code, made.cut_off)
-        return Tried(outcome=judged.outcome, why=f"setup: {judged.why}", in_setup=True)
+        missing = _missing("setup", made)
+        return Tried(outcome=judged.outcome, why=f"setup: {judged.why}", in_setup=True, missing=missing)
     ran = environment.run(tree, command)
     ended, counts = ran.ended, ran.counts
     judged = judge_tests(ended.exit_code, counts, truncated=ended.truncated, baseline=counts, cut=ran.cut_off)
-    return Tried(outcome=judged.outcome, why=judged.why, failing=counts.failed if counts else 0)
+    none_yet = Seen(Way(()), (Ran(ended.exit_code, counts),), has_files=has_files).has_none_yet
+    failing = counts.failed if counts else 0
+    return Tried(
+        outcome=judged.outcome,
+        why=judged.why,
+        failing=failing,
+        is_red=counts is not None and is_red(counts.ran, failing),
+        none_yet=none_yet,
+        missing=_missing("tests", ran),
+    )
+
+
+def _missing(what: What, ran: RanThere) -> str:
+    failure = Failure(what, ran.command, exit_code=ran.ended.exit_code)
+    return explained(failure, ran.ended.output).missing
 
 
 def error_facts(error: AsbuiltError) -> ErrorFacts:
@@ -188,12 +239,14 @@ def _in_repository(repository: Repository, version: str) -> GitFacts:
         failure = None
     except (GateStopped, GitFailed) as error:
         failure = error_facts(error)
+    has_commits = resolve(repository, "HEAD") is not None
     return GitFacts(
         version=version,
         error=failure,
         repository=known.name if known else repository.root.name,
         branch=branch.removeprefix(_BRANCH) if branch else None,
-        has_commits=resolve(repository, "HEAD") is not None,
+        has_commits=has_commits,
+        first_commit="" if has_commits else first_commit(repository.root),
         changed=len(changed),
         operations=operations(repository.git_dir),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from shlex import quote
 from typing import TYPE_CHECKING, Final
@@ -11,11 +12,14 @@ from msgspec import structs
 from asbuilt._version import VERSION
 from asbuilt.cli.commands.doctor.fixes import remedy_for
 from asbuilt.cli.commands.doctor.page import Row, State, Stops, good, judged, note, problem
+from asbuilt.cli.runs.test_command import SET_SETUP
+from asbuilt.cli.ui.messages import as_advice
 from asbuilt.cli.ui.words import counted, listed, size
+from asbuilt.proof.failure import TRY_AGAIN
 
 if TYPE_CHECKING:
     from asbuilt.cli.commands.doctor import facts as fact
-    from asbuilt.journal.notices import Undelivered
+    from asbuilt.journal.notifications import Undelivered
 
 _TIGHT: Final = 2_000_000_000
 _FULL: Final = 200_000_000
@@ -24,6 +28,10 @@ _REFUSED: Final = "a write and a connection were refused just now"
 _INIT: Final = "`asbuilt init --claude`"
 _FIX: Final = "`asbuilt doctor --fix sandbox` shows the change, then asks"
 _WITHOUT: Final = "`asbuilt config set sandbox.required false`; reports then say so"
+_FAILING: Final = {
+    False: "What fails before a run is noted, and does not stop it.",
+    True: "Every test fails, so a run may notice no new failure. Repair the tests first.",
+}
 SANDBOXES: Final = {"bwrap": "bubblewrap", "landlock": "Landlock", "seatbelt": "Seatbelt", "none": ""}
 
 
@@ -97,7 +105,7 @@ def _git(git: fact.GitFacts) -> Row:
         return problem(
             "no program git on PATH",
             why="Plans are run in workspaces that git makes, and land as commits.",
-            next_step="Install the package git.",
+            next_step="Install the package git, then: `asbuilt doctor`",
         )
     if git.error is not None:
         is_unborn = git.branch is not None and not git.has_commits
@@ -110,7 +118,7 @@ def _git(git: fact.GitFacts) -> Row:
             f"{git.repository} has no commit yet",
             lead=git.version,
             why="A run starts from a commit, and proves what it adds to it.",
-            next_step="`git commit --allow-empty -m start`",
+            next_step=f"`{git.first_commit}`",
         )
     changed = f"{counted(git.changed, 'file')} changed (yours; never touched)" if git.changed else "clean"
     parts = [
@@ -208,10 +216,20 @@ def _gate(gate: fact.GateFacts) -> Row:
 
 
 def _tests(tests: fact.SuiteFacts) -> Row:
+    if tests.several:
+        return good(f"from {tests.origin} (each run tries them)", lead=tests.several)
     if not tests.command:
         return note(
             "no command is set; a run looks for one, and asks",
             next_step="`asbuilt doctor --tests` tries what it finds, and saves your choice.",
+        )
+    if tests.tried is None and tests.absent:
+        return Row(
+            state=State.NOTE,
+            text=f"there is no program {tests.absent} here",
+            lead=tests.command,
+            why=f"{tests.origin} names it. A setup may install it for the checks.",
+            next_step=f"`{TRY_AGAIN}` runs the tests as a run does.",
         )
     if tests.tried is None:
         return good(f"from {tests.origin} (--tests also runs it)", lead=tests.command)
@@ -222,21 +240,32 @@ def _tests(tests: fact.SuiteFacts) -> Row:
             state=State.NOTE if failing else State.GOOD,
             text=f"{tests.tried.why}{failing} {where}",
             lead=tests.command,
-            why="What fails before a run is noted, and does not stop it." if failing else "",
+            why=_FAILING[tests.tried.is_red] if failing else "",
+        )
+    if tests.tried.none_yet:
+        return good(f"no tests yet {where}; until a plan adds some, only its checks run", lead=tests.command)
+    if tests.tried.missing:
+        return problem(
+            f"{tests.tried.outcome} {where}: {tests.tried.why}",
+            lead=tests.command,
+            why=f"The sandbox has no program {tests.tried.missing} that can be started.",
+            next_step=as_advice(TRY_AGAIN, comment=f"after you install {tests.tried.missing}"),
         )
     if tests.tried.in_setup:
         named = f": {tests.setup_origin} names it" if tests.setup_origin else " as checks.setup"
         return problem(
             f"{tests.tried.outcome} {where}: {tests.tried.why}",
             lead=tests.command,
-            why="The setup comes before the tests; without it none of them ran.",
-            next_step=f"Make the setup pass from a fresh clone, or set another{named}.",
+            why="The setup comes before the tests; without it none of them ran. Make it pass from a fresh "
+            f"clone, or set another{named}.",
+            next_step=as_advice(SET_SETUP),
         )
     return problem(
         f"{tests.tried.outcome} {where}: {tests.tried.why}",
         lead=tests.command,
-        why="A run is measured against what the tests show before it; these show nothing.",
-        next_step=f"Make it pass from a fresh clone, or set another: {tests.origin} names it.",
+        why="A run is measured against what the tests show before it; these show nothing. Make the command "
+        f"pass from a fresh clone, or set another: {tests.origin} names it.",
+        next_step=as_advice('asbuilt config set checks.tests "<command>"'),
     )
 
 
@@ -259,7 +288,7 @@ def _store(store: fact.StoreFacts) -> Row:
         state=State.PROBLEM if room < _FULL else State.NOTE,
         text=words,
         why="Workspaces, outputs and the journal share this disk; a run stops when it is full.",
-        next_step="Make room, or set ASBUILT_HOME to a folder on another local disk.",
+        next_step="`asbuilt clean --yes`, or set ASBUILT_HOME to a folder on another local disk.",
         stops=Stops.NOTHING,
     )
 
@@ -311,11 +340,16 @@ def _power(power: fact.PowerFacts) -> Row:
     return note(f"this laptop sleeps when idle; {then}")
 
 
+_SET_CLOCK: Final = (
+    "`sudo sntp -sS time.apple.com`" if sys.platform == "darwin" else "`sudo timedatectl set-ntp true`"
+)
+
+
 def _clock(clock: fact.ClockFacts) -> Row:
     return note(
         _wrong_clock(clock),
         why="Schedules and usage limits end by the clock; durations are measured without it.",
-        next_step="Set the clock, or switch on time synchronisation.",
+        next_step=_SET_CLOCK,
     )
 
 

@@ -10,7 +10,9 @@ import click
 from msgspec import structs
 
 from asbuilt.cli.commands.doctor.machine import look_at_sandbox
+from asbuilt.cli.commands.doctor.repository import set_suites
 from asbuilt.cli.commands.doctor.rows import SANDBOXES
+from asbuilt.cli.commands.init.agent_targets import TOOLS, Seat, seat_of
 from asbuilt.cli.commands.init.importing import bring, found_here
 from asbuilt.cli.commands.init.placing import (
     NONE_PLACED,
@@ -30,8 +32,7 @@ from asbuilt.cli.commands.init.registering import (
     register,
     unregister,
 )
-from asbuilt.cli.commands.init.seats import TOOLS, Seat, seat_of
-from asbuilt.cli.runs.next_step import installed, place_of
+from asbuilt.cli.runs.next_step import Next, before_work, installed, place_of
 from asbuilt.cli.shell.options import Door, subcommand, with_options
 from asbuilt.cli.ui.messages import answer, headline, next_command
 from asbuilt.cli.ui.screen import printable
@@ -41,18 +42,15 @@ from asbuilt.flows.checks.project import project_of
 from asbuilt.flows.checks.prove import tree_of
 from asbuilt.git.repository import open_repository, resolve
 from asbuilt.library.atomic_files import create, replace
-from asbuilt.library.repository import find_repository
+from asbuilt.library.repository import Repository, find_repository
 from asbuilt.plan.markdown.source import digest
-from asbuilt.proof.candidates import ways
-from asbuilt.proof.projects.model import Suite
+from asbuilt.proof.test_command_trials import ways
 from asbuilt.session.bytecode import compile_hooks
-from asbuilt.settings import Layer, SuiteTable, survey
+from asbuilt.settings import Layer, survey
+from asbuilt.settings.files import correcting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from asbuilt.cli.commands.doctor.facts import SandboxFacts
-    from asbuilt.settings import Settings
 
 
 class Found(NamedTuple):
@@ -60,7 +58,7 @@ class Found(NamedTuple):
 
     place: tuple[str, str]
     """The repository's name, and its branch in words."""
-    is_repository: bool
+    repository: Repository | None
     settings: tuple[str, ...]
     """The repository's own settings, each with its line."""
     agents: tuple[str, ...]
@@ -80,20 +78,13 @@ def look(door: Door) -> Found:
     ]
     return Found(
         place=place_of(repository, door.start),
-        is_repository=repository is not None,
+        repository=repository,
         settings=tuple(own),
         agents=tuple(installed(door.environ)),
-        tests=settings.text("checks.tests") or ", ".join(_suites(settings)),
+        tests=settings.text("checks.tests") or ", ".join(set_suites(settings)),
         ways=_ways(repository.root) if repository else (),
         sandbox=look_at_sandbox(required=settings.flag("sandbox.required")),
     )
-
-
-def _suites(settings: Settings) -> Iterator[str]:
-    chosen = settings.chosen["checks.suites"].value
-    for suite in chosen if isinstance(chosen, tuple) else ():
-        if isinstance(suite, SuiteTable):
-            yield Suite(suite.folder, suite.command).shown
 
 
 def _ways(root: Path) -> tuple[str, ...]:
@@ -118,11 +109,17 @@ def show(door: Door, found: Found) -> None:
         answer(door, f"  {lead:<10}", words)
 
 
+def _show_next(door: Door, found: Found) -> None:
+    """Print the one command to type next: what git needs comes before all that asbuilt does."""
+    first = found.repository and before_work(found.repository)
+    (first or Next(next_step(door, found))).show(door)
+
+
 def next_step(door: Door, found: Found) -> str:
     """Return the one command to type next, which works here."""
     if found.sandbox.required and not found.sandbox.holds:
         return "asbuilt doctor --fix sandbox"
-    if not found.is_repository:
+    if found.repository is None:
         return "asbuilt demo"
     if not found.agents:
         # Not the demo, which ends with `asbuilt init`.
@@ -174,7 +171,7 @@ def naming(seat: Seat, file: Path) -> Rewrite:
     try:
         after, kept = register(before, str(seat.folder), kept)
     except NotAnObject as error:
-        raise _not_written(name, error) from error
+        raise _not_written(file, name, error) from error
     except AnotherMarketplace as error:
         raise SettingsNotWritten(
             f"{name} knows another marketplace that is named asbuilt",
@@ -193,7 +190,7 @@ def forgetting(seat: Seat, file: Path) -> Rewrite:
     try:
         after = unregister(before, str(seat.folder), seat.record.settings.get(str(file)))
     except NotAnObject as error:
-        raise _not_written(name, error) from error
+        raise _not_written(file, name, error) from error
     return Rewrite(before, after, None)
 
 
@@ -219,15 +216,15 @@ def _text(file: Path, name: str) -> str | None:
     try:
         return None if before is None else before.decode()
     except UnicodeDecodeError as error:
-        raise _not_written(name, error) from error
+        raise _not_written(file, name, error) from error
 
 
-def _not_written(name: str, error: ValueError) -> SettingsNotWritten:
+def _not_written(file: Path, name: str, error: ValueError) -> SettingsNotWritten:
     reason = str(error) if isinstance(error, NotAnObject) else "it is not UTF-8"
     return SettingsNotWritten(
         f"{name} cannot be read as JSON: {reason}",
         why="Claude Code ignores such a file as a whole, and what we add to it would be lost.",
-        next_step="Correct it there, then repeat the command. Nothing was changed.",
+        next_step=f"{correcting(file)}, then repeat the command.",
     )
 
 
@@ -290,7 +287,7 @@ def command(door: Door, *, remove: bool, imports: bool, yes: bool, dry_run: bool
     if has_gate:
         next_command(door, "asbuilt doctor", comment="tests the gate")
     else:
-        next_command(door, next_step(door, seen))
+        _show_next(door, seen)
     return DONE
 
 
@@ -312,7 +309,7 @@ def _overview(door: Door) -> int:
     if others:
         words = f"{counted(len(others), 'setting')} of other tools can be imported: asbuilt init --import"
         screen.answer_all(("", words))
-    next_command(door, next_step(door, seen))
+    _show_next(door, seen)
     return DONE
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from asbuilt.cli.commands.config.show import words
-from asbuilt.cli.commands.init.seats import claude_settings
+from asbuilt.cli.commands.init.agent_targets import claude_settings
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.settings_files import chosen_now, edit, file_for, refuse_locked
 from asbuilt.cli.ui.confirm import agreed

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 from typing import Final, NamedTuple
 
 from msgspec import MsgspecError, Struct, json
@@ -81,7 +82,7 @@ def changes(files: Mapping[Path, bytes], record: Record, shown: Callable[[Path],
             raise NameTaken(
                 f"{shown(file)} exists, and it was changed since asbuilt wrote it",
                 why="Nothing of yours is ever overwritten.",
-                next_step="Move it away, then repeat the command.",
+                next_step=f"`mv {quote(str(file))} {quote(f'{file}.old')}`, then repeat the command.",
             )
         if before != data:
             written.append(file)

@@ -10,6 +10,7 @@ import os
 import sys
 from contextlib import suppress
 from pathlib import Path
+from shlex import quote
 
 import click
 
@@ -23,7 +24,7 @@ from asbuilt.errors import NameTaken, NotFound, PlanUnreadable
 from asbuilt.library.atomic_files import create
 from asbuilt.library.bounded_read import read_bytes, within
 from asbuilt.library.bundle import MAX_BUNDLE, Packed, pack, unpack
-from asbuilt.library.naming import put_named, put_new
+from asbuilt.library.new_plan_file import put_named, put_new
 from asbuilt.library.search_path import Library, PlanFile, describe, is_inside, plans
 from asbuilt.plan.markdown.source import digest
 from asbuilt.plan.reader import read
@@ -96,7 +97,9 @@ def _packed(door: Door, source: str) -> Packed:
         raise PlanUnreadable(
             f"{'stdin' if source == '-' else source} holds nothing",
             why="The input is empty; the command that writes it may have failed.",
-            next_step="Look at the command before the pipe, or at the file.",
+            next_step="`asbuilt plan import FILE`, or correct the command before the pipe."
+            if source == "-"
+            else f"`ls -l {quote(source)}`",
         )
     return unpack(data) or Packed(fallback, data)
 
@@ -120,7 +123,7 @@ def _beside(library: Library, folder: Path, packed: Packed) -> Path | None:
     raise NameTaken(
         f"{describe(library, file).shown} exists already, with different text",
         why="It is the progress document of the plan in the bundle; nothing is ever overwritten.",
-        next_step="Move it away, or put the plan elsewhere with --user.",
+        next_step=f"`mv {quote(str(file))} {quote(f'{file}.old')}`, or put the plan elsewhere with --user.",
     )
 
 

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
 
+from asbuilt.cli.commands.run.preconditions import refuse_lost_plan
 from asbuilt.cli.runs.agent_choice import with_agent
 from asbuilt.cli.runs.check_trial import failures_in, show_tried, trying
-from asbuilt.cli.runs.next_step import Next, helping
+from asbuilt.cli.runs.next_step import Next, helping, installing
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.plan_context import Desk, complete_plan, desk_for, problem_counts, show_the_first_step
 from asbuilt.cli.ui.messages import answer
@@ -27,7 +28,7 @@ from asbuilt.settings.running import command_in
 
 if TYPE_CHECKING:
     from asbuilt.flows.checks.dry_run import Trying
-    from asbuilt.library.opening import Opened
+    from asbuilt.library.read_plan import Opened
 
 _SCHEMA: Final = "asbuilt.check/1"
 
@@ -84,6 +85,8 @@ class _Checked(NamedTuple):
 def command(door: Door, names: tuple[str, ...], *, fix: bool, is_trial: bool) -> int:
     """Report the problems of a plan. Exit code 1: errors; exit code 0: none, or only warnings."""
     desk = desk_for(door)
+    for name in names:
+        refuse_lost_plan(door, name)
     checked = [_check(desk, desk.open(name), fix=fix) for name in names] if names else _every(desk, fix=fix)
     if is_trial:
         with trying(door, desk) as trial:
@@ -168,11 +171,12 @@ def _sum_up(door: Door, desk: Desk, checked: list[_Checked]) -> None:
 
 def _next(door: Door, desk: Desk, checked: list[_Checked]) -> Next:
     """Return the next command: mend the first error, or run the first plan that has an open phase."""
-    helped = helping([failure for plan in checked for failure in failures_in(plan.tried or ())])
+    failed = [failure for plan in checked for failure in failures_in(plan.tried or ())]
+    helped = helping(failed)
     # Checks of a plan whose text is wrong show nothing yet.
     wrong = next((plan for plan in checked if plan.is_broken or (plan.has_error and not helped)), None)
     if wrong is None and helped:
-        return Next(helped)
+        return Next(helped, comment=installing(failed))
     if wrong is not None:
         name, errors = (
             desk.name_of(wrong.at),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 import click
 
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.plan_context import complete_phase, complete_plan, desk_for
+from asbuilt.cli.shell.plan_context import complete_phase, complete_plan, desk_for, naming
 from asbuilt.cli.shell.run_context import asker, open_site
 from asbuilt.cli.ui.messages import talk
 from asbuilt.cli.ui.screen import printable
@@ -23,14 +23,14 @@ from asbuilt.journal.events import append, open_plan
 from asbuilt.journal.ids import LOCAL, Address, new_id
 from asbuilt.journal.queries.overview import events_of
 from asbuilt.library.atomic_files import Change, replace_all
-from asbuilt.lifecycle.status.standing import Standing, done_now, fold_plan
+from asbuilt.lifecycle.status.plan_state import Standing, done_now, fold_plan
 from asbuilt.plan.editing.edit import complete, mark_item, mark_phase, the_phase
 from asbuilt.plan.model import Plan, Status
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from asbuilt.library.opening import Opened
+    from asbuilt.library.read_plan import Opened
     from asbuilt.library.search_path import PlanFile
     from asbuilt.plan.markdown.source import Edit
 
@@ -118,13 +118,14 @@ def _refuse(option: str, others: Mapping[str, object]) -> None:
         raise UsageWrong(
             f"{option} does not go with {', '.join(given)}",
             why="The command can apply only one of them; nothing was written.",
-            next_step="Mark one after the other.",
+            next_step="`asbuilt plan mark -h` shows examples; mark one after the other.",
         )
 
 
 def _mark(door: Door, opened: Opened, wish: _Wish) -> None:
-    phase = the_phase(opened.plan, wish.phase)
-    edit, left_out = _edit(opened.plan, wish)
+    with naming(desk_for(door).name_of(opened.at)):
+        phase = the_phase(opened.plan, wish.phase)
+        edit, left_out = _edit(opened.plan, wish)
     edits = [(opened.at, opened.plan, edit)]
     if opened.companion is not None and wish.item is None:
         more, missing = _beside(*opened.companion, wish)
@@ -133,7 +134,7 @@ def _mark(door: Door, opened: Opened, wish: _Wish) -> None:
     mark = PhaseMarked(phase=phase.id, status=wish.status.value, item=wish.item, by="hand")
     with mark_recorded(door, opened.at, mark) as before:
         changed = _write(edits)
-    done = done_now(before, (known.id for known in opened.plan.phases if known.status is Status.DONE))
+    done = done_now(before, opened.plan.marked_done)
     is_turned = wish.item is None and (phase.id in done) is not (wish.status is Status.DONE)
     screen = door.screen
     name = f"phase {phase.id}" if wish.item is None else f"item {wish.item} of phase {phase.id}"
@@ -160,7 +161,7 @@ def _edit(plan: Plan, wish: _Wish) -> tuple[Edit, tuple[str, ...]]:
         raise UsageWrong(
             f"an item is done or pending, not {wish.status.value.replace('_', ' ')}",
             why="A box has two states.",
-            next_step="Mark the phase instead, without --item.",
+            next_step=f"`asbuilt plan mark PLAN {wish.phase} {wish.status.value}` marks the phase instead.",
         )
     edit = mark_item(plan, wish.phase, wish.item, done=wish.status is Status.DONE, commit=wish.commit)
     return edit, ("the note: an item has no place for one",) if wish.note else ()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
 import click
@@ -15,11 +16,12 @@ from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import NotFound, SettingInvalid, UsageWrong
 from asbuilt.library.bounded_read import read_bytes
-from asbuilt.library.naming import put_for_session, put_named, put_new
+from asbuilt.library.new_plan_file import put_for_session, put_named, put_new
 from asbuilt.library.search_path import Library, describe
 from asbuilt.plan.editing.template import TEMPLATE, blank_plan
 from asbuilt.plan.reader import read
 from asbuilt.settings import Settings
+from asbuilt.settings.files import correcting
 
 _SETTING: Final = "plan.template"
 _MOST: Final = 50_000
@@ -85,7 +87,7 @@ def template_text(settings: Settings, root: Path | None) -> str:
     raise SettingInvalid(
         f"{named} is no template: a plan of 2 phases made from it reads as {counted(found, 'phase')}",
         why=f"{_SETTING} names it, and new plans would not have the phases that you ask for.",
-        next_step="Give it a heading `## Phase {number} — {name}`, as the file has without the setting.",
+        next_step=f"{correcting(root / named)}, with a heading ## Phase {{number}} — {{name}}",
     )
 
 
@@ -102,7 +104,7 @@ def _blank(title: str, phases: int, template: str) -> bytes:
     raise UsageWrong(
         f'"{title}" cannot be a title',
         why="The plan would parse as another title or other phases.",
-        next_step="Choose plainer words.",
+        next_step="`asbuilt plan new` makes a plan to name later; or choose plainer words.",
     )
 
 
@@ -112,7 +114,7 @@ def _title(given: str) -> str:
         raise UsageWrong(
             f'the title "{printable(title)}" has an invisible character',
             why="It could control the terminal, or change how the plan parses.",
-            next_step="Remove that character.",
+            next_step=f"`asbuilt plan new {quote(''.join(filter(str.isprintable, title)))}`",
         )
     return title
 
@@ -123,6 +125,6 @@ def plans_folder(library: Library) -> Path:
         raise NotFound(
             "no repository here",
             why="New plans are written into a repository.",
-            next_step="`cd` into one, name one with --repo DIR, or add --user for your own folder.",
+            next_step="`cd your-repo`, or name one with --repo DIR; --user takes your own folder.",
         )
     return library.folder

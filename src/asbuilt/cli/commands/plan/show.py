@@ -11,7 +11,14 @@ import click
 from asbuilt.cli.commands.plan.picture import draw, state_of
 from asbuilt.cli.runs.costs import expected
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.plan_context import Desk, complete_phase, complete_plan, desk_for, problem_counts
+from asbuilt.cli.shell.plan_context import (
+    Desk,
+    complete_phase,
+    complete_plan,
+    desk_for,
+    naming,
+    problem_counts,
+)
 from asbuilt.cli.shell.read_context import look
 from asbuilt.cli.ui.columns import cut_middle, shorten, width
 from asbuilt.cli.ui.messages import answer, next_command
@@ -20,8 +27,7 @@ from asbuilt.cli.ui.words import counted
 from asbuilt.errors import UsageWrong
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import events_of
-from asbuilt.lifecycle.run.money import NO_PAST
-from asbuilt.lifecycle.status.standing import done_now, fold_plan
+from asbuilt.lifecycle.status.plan_state import done_now, fold_plan
 from asbuilt.plan.contract import as_contract, phase_contract
 from asbuilt.plan.editing.edit import the_phase
 from asbuilt.plan.graph import next_phase
@@ -30,7 +36,7 @@ from asbuilt.plan.model import Count, Format, Phase, Plan, Status
 from asbuilt.plan.problems import Problem, Severity
 
 if TYPE_CHECKING:
-    from asbuilt.library.opening import Opened
+    from asbuilt.library.read_plan import Opened
 
 _SHOWN_PROBLEMS = 5
 
@@ -58,7 +64,8 @@ def command(door: Door, plan: str, phase_id: str | None, *, verbatim: bool) -> N
         )
     desk = desk_for(door)
     opened = desk.open(plan)
-    phase = None if phase_id is None else the_phase(opened.plan, phase_id)
+    with naming(desk.name_of(opened.at)):
+        phase = None if phase_id is None else the_phase(opened.plan, phase_id)
     if phase is not None and verbatim:
         door.screen.out.flush()
         sys.stdout.buffer.write(opened.plan.verbatim(phase))
@@ -81,7 +88,7 @@ def _as_known(door: Door, opened: Opened) -> Plan:
     with looking.journal.store.read() as session:
         address = Address(LOCAL, looking.repo, opened.at.shown)
         events = events_of(session, looking.journal.blobs, address)
-    done = done_now(fold_plan(events), (phase.id for phase in plan.phases if phase.status is Status.DONE))
+    done = done_now(fold_plan(events), plan.marked_done)
     is_done = {phase.id: phase.id in done for phase in plan.phases}
     phases = tuple(
         phase
@@ -105,7 +112,7 @@ def _show_expected(door: Door, opened: Opened, depth: str) -> None:
     cost, proof = expected(door, left, depth)
     if proof:
         answer(door, "Proof ", f"{proof}.")
-    if cost != NO_PAST:
+    if cost is not None:
         answer(door, "Cost ", f"{cost}.")
 
 

@@ -10,25 +10,26 @@ import click
 from msgspec import structs
 
 from asbuilt import wiring
-from asbuilt.cli.commands.run.every import Timed, When, put_on, read_times, refuse_contradictions, times
 from asbuilt.cli.commands.run.follow import ask_for, target_of
 from asbuilt.cli.commands.run.preconditions import (
     is_confirmed,
     refuse_direct,
     refuse_errors,
+    refuse_lost_plan,
     refuse_other_ways,
     refuse_too_early,
 )
 from asbuilt.cli.commands.run.resume import Continuing, continue_named, continue_only
+from asbuilt.cli.commands.run.schedule import Timed, When, put_on, read_times, refuse_contradictions, times
 from asbuilt.cli.runs import outcome
-from asbuilt.cli.runs.agent_choice import chosen_before
+from asbuilt.cli.runs.agent_choice import Chosen, chosen_before
+from asbuilt.cli.runs.before_start import announce, terms_of, with_team
 from asbuilt.cli.runs.costs import expected
 from asbuilt.cli.runs.drafts import difference
 from asbuilt.cli.runs.next_step import has_agent
-from asbuilt.cli.runs.terms import announce, terms_of, with_team
 from asbuilt.cli.runs.test_command import is_settled, need_setup, settle
 from asbuilt.cli.shell.options import Door, script_option, subcommand, with_options
-from asbuilt.cli.shell.plan_context import complete_phase, complete_plan, desk_for
+from asbuilt.cli.shell.plan_context import complete_phase, complete_plan, desk_for, naming
 from asbuilt.cli.shell.renamed import ONLY_NOTE
 from asbuilt.cli.shell.run_context import Site, asker, open_site
 from asbuilt.cli.ui.clock import now_in
@@ -38,7 +39,7 @@ from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, GateStopped, UsageWrong
 from asbuilt.events.options import LANDINGS, RunOptions, one_of
-from asbuilt.events.plain import plain_options
+from asbuilt.events.options_json import plain_options
 from asbuilt.flows.requests import holder_of, note
 from asbuilt.flows.run.approval import need_approval
 from asbuilt.git.forge.github import open_forge
@@ -48,9 +49,8 @@ from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import Entries, events_of
 from asbuilt.lifecycle.run.preflight import SETTLE
 from asbuilt.lifecycle.run.retry_times import written
-from asbuilt.lifecycle.status.standing import done_now, fold_plan
+from asbuilt.lifecycle.status.plan_state import done_now, fold_plan
 from asbuilt.plan.editing.edit import the_phase
-from asbuilt.plan.model import Phase, Plan, Status
 from asbuilt.plan.needs import may_start
 from asbuilt.proof.projects.recorded import chosen
 from asbuilt.settings.running import chosen_for_runs
@@ -58,7 +58,8 @@ from asbuilt.settings.running import chosen_for_runs
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from asbuilt.library.opening import Opened
+    from asbuilt.library.read_plan import Opened
+    from asbuilt.plan.model import Phase, Plan
     from asbuilt.settings import Settings
 
 _NOTE: Final = 1_500
@@ -89,6 +90,8 @@ class Wish(NamedTuple):
     agent: str | None
     script: str | None
     lanes: int | None = None
+    before: Chosen | None = None
+    """The choice of the last run, if it is taken over and reported."""
 
     @property
     def is_plain(self) -> bool:
@@ -153,8 +156,9 @@ def command(  # noqa: PLR0913 - click passes each option by its name
     if plan is None:
         return continue_only(door, continuing)
     refuse_contradictions(plan, when, finish=wish.finish, phase=wish.phase, foreground=foreground)
-    timed = read_times(door, desk_for(door).settings, when)
+    timed = read_times(door, desk_for(door).settings, when, plan=plan)
     wish = wish._replace(auto=wish.auto or timed.every is not None)
+    refuse_lost_plan(door, plan)
     if dry_run:
         return _rehearse(door, plan, _as_before(door, plan, wish), timed)
     if message is not None:
@@ -174,15 +178,20 @@ def _as_before(door: Door, plan: str, wish: Wish) -> Wish:
     before = chosen_before(door, plan)
     if before is None or wish.agent not in (None, before.run.options.agent):
         return wish
-    if wish.agent is None and wish.script is None:
-        before.report(door)
-    return wish._replace(agent=wish.agent or before.agent or None, script=wish.script or before.script)
+    is_told = wish.agent is None and wish.script is None
+    return wish._replace(
+        agent=wish.agent or before.agent or None,
+        script=wish.script or before.script,
+        before=before if is_told else None,
+    )
 
 
 def _start(  # noqa: PLR0913 - a run is followed in these ways
     door: Door, plan: str, wish: Wish, timed: Timed, *, is_all: bool, is_here: bool, detach: bool
 ) -> int:
-    opened = desk_for(door).open(plan)  # raises for an unknown plan before `open_site` writes
+    if (desk := desk_for(door)).library.repository is None:
+        open_repository(door.start)  # raises
+    opened = desk.open(plan)  # raises for an unknown plan before `open_site` writes
     site = open_site(door)
     if not wish.auto and door.is_attended:
         # Refuse a run that could not work before its tests are tried, which may take minutes.
@@ -193,12 +202,14 @@ def _start(  # noqa: PLR0913 - a run is followed in these ways
     _hold_to_approval(door, site, address, opened)
     with site.journal.store.read() as session:
         held = holder_of(session, address)
-        done = _done(opened.plan, events_of(session, site.journal.blobs, address))
+        standing = fold_plan(events_of(session, site.journal.blobs, address))
+    done = done_now(standing, opened.plan.marked_done)
     if held is not None and timed.every is None:
         return outcome.declined(door, opened.at.slug, held)
     phases = _wanted(opened.plan, wish, done)
     refuse_too_early(opened.at.slug, phases, done)
-    if not _goes_ahead(door, opened, phases, options, wish):
+    # A run that has nothing to do only says so.
+    if (phases or standing.unlanded) and not _goes_ahead(door, opened, phases, options, wish):
         return DONE
     if timed.every and put_on(door, site, address, timed.every, options, is_all=is_all):
         return DONE
@@ -212,7 +223,7 @@ def _noted(door: Door, plan: str, text: str) -> str:
         raise UsageWrong(
             f"a note of {len(content)} characters cannot be stored; it has 1 to {_NOTE}",
             why="The requirements of a phase are in its plan; a note only helps the agent.",
-            next_step=f"Shorten the note, or write it into the plan: `asbuilt plan show {plan}`",
+            next_step=f'`asbuilt run {plan} -m "a short note"`, or write it into the plan.',
         )
     opened = desk_for(door).open(plan)  # raises for an unknown plan before `open_site` writes
     site = open_site(door)
@@ -240,6 +251,8 @@ def _is_inside(site: Site, opened: Opened) -> bool:
 def _goes_ahead(door: Door, opened: Opened, phases: Sequence[Phase], options: RunOptions, wish: Wish) -> bool:
     if not is_confirmed(door, opened, phases, is_attended=not wish.auto and door.is_attended):
         return False
+    if wish.before is not None:
+        wish.before.report(door)
     announce(door, options, expected(door, len(phases), options.depth or "normal"))
     _report_eyes(door, phases)
     return _agreed(door, opened.at.slug, phases, wish)
@@ -263,7 +276,8 @@ def options_for(
     plan, slug = opened.plan, opened.at.slug
     refuse_errors(slug, plan)
     branch = target_of(checkout)
-    phase = None if wish.phase is None else the_phase(plan, wish.phase).id
+    with naming(slug):
+        phase = None if wish.phase is None else the_phase(plan, wish.phase).id
     landing = one_of(LANDINGS, wish.landing or settings.text("landing.mode"))
     refuse_direct(slug, landing, settings)
     if landing == "pr":
@@ -295,7 +309,7 @@ def options_for(
 
 def _done(plan: Plan, events: Entries) -> frozenset[str]:
     """Return the phases that are done. Proven phases that have not landed are marked in no file yet."""
-    return done_now(fold_plan(events), (phase.id for phase in plan.phases if phase.status is Status.DONE))
+    return done_now(fold_plan(events), plan.marked_done)
 
 
 def _wanted(plan: Plan, wish: Wish, done: frozenset[str]) -> list[Phase]:
@@ -336,6 +350,8 @@ def _promised(phase: Phase, pen: Pen) -> Iterator[str]:
 
 
 def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
+    if wish.before is not None:
+        wish.before.report(door)
     desk = desk_for(door)
     opened = desk.open(name)
     repository = desk.library.repository

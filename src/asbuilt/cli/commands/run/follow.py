@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec import UNSET
 
 from asbuilt import wiring
-from asbuilt.cli.commands.run.every import show_next
 from asbuilt.cli.commands.run.fleet import for_fleet, from_here, need_worker, serving
+from asbuilt.cli.commands.run.schedule import show_schedule
 from asbuilt.cli.live.follow import Listener, Lookout
 from asbuilt.cli.live.viewers import viewer_for
 from asbuilt.cli.runs import outcome
@@ -32,7 +32,7 @@ from asbuilt.errors import DONE, INTERRUPTED, GateStopped
 from asbuilt.flows.fleet.membership import is_fleets
 from asbuilt.flows.requests import Declined, answer, note, request
 from asbuilt.git.repository import base_on, current_branch, open_repository
-from asbuilt.journal.queries.folds import Folds
+from asbuilt.journal.queries.facts_cache import Folds
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -189,7 +189,7 @@ def look_on(  # noqa: PLR0913 - a run is followed in these ways
         next_command(door, f"asbuilt watch {slug}", other=f"end it: `asbuilt stop {slug}`")
         return INTERRUPTED
     code = outcome.shown(door, view, before_next=before_next)
-    show_next(door, site, run.address)
+    show_schedule(door, site, run.address)
     return code
 
 

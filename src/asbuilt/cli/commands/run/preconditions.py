@@ -1,25 +1,41 @@
-"""Checks before a run is requested: doubtful phases, unmet needs, and unsupported ways of execution."""
+"""Checks before a run is requested: a lost plan file, doubtful phases, unmet needs, unsupported execution."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, assert_never
 
+from asbuilt.cli.runs.lost_plan_file import refuse_without_file
+from asbuilt.cli.shell.run_context import look_at
 from asbuilt.cli.ui.confirm import agreed
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted, listed
-from asbuilt.errors import GateStopped
-from asbuilt.lifecycle.plan_run.doubts import course_for, doubts_in, plan_in
+from asbuilt.errors import GateStopped, NotFound, UsageWrong
+from asbuilt.library.name_resolution import find
+from asbuilt.lifecycle.plan_run.doubts_before_work import course_for, doubts_in, plan_in
 from asbuilt.plan.graph import cycle
 from asbuilt.plan.needs import open_needs
 from asbuilt.plan.problems import Rule
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
-    from asbuilt.library.opening import Opened
+    from asbuilt.library.read_plan import Opened
     from asbuilt.plan.model import Phase, Plan
     from asbuilt.settings.layers import Settings
+
+
+def refuse_lost_plan(door: Door, plan: str) -> None:
+    """Raise with the way back if no file of that name exists, and the journal has the plan's text."""
+    desk, site = look_at(door)
+    try:
+        find(desk.library, plan)
+    except NotFound:
+        listed = site.listed(plan)[1] if site is not None else []
+        if site is not None and listed:
+            refuse_without_file(site, listed[0])
+    except UsageWrong:  # several plans match; the command reports it
+        pass
 
 
 def is_confirmed(door: Door, opened: Opened, phases: Sequence[Phase], *, is_attended: bool) -> bool:
@@ -42,7 +58,7 @@ def is_confirmed(door: Door, opened: Opened, phases: Sequence[Phase], *, is_atte
             raise GateStopped(
                 f"phase {worst.phase} of {slug} contradicts itself: {worst.what}",
                 why="The stated number differs too much from the number computed from the plan.",
-                next_step=f"Correct line {worst.line}; `asbuilt plan check {slug}` shows all of it.",
+                next_step=f"`asbuilt plan check {slug}` shows all of it; correct line {worst.line}.",
             )
         case other:
             assert_never(other)
@@ -87,8 +103,7 @@ def refuse_too_early(slug: str, phases: Sequence[Phase], done: Collection[str]) 
             raise GateStopped(
                 f"phase {phase.id} of {slug} waits for phase {', '.join(waits)}",
                 why="It needs phases that are not done; nothing was started.",
-                next_step=f"Run {waits[0]} first, or all with --finish;"
-                f" `asbuilt plan show {slug}` draws the order.",
+                next_step=f"`asbuilt run {slug} {waits[0]}`, or all in order: `asbuilt run {slug} --finish`",
             )
 
 
@@ -103,15 +118,15 @@ def refuse_other_ways(slug: str, phases: Sequence[Phase], landing: str, *, hold:
             raise GateStopped(
                 f"phase {phase.id} of {slug} is delegated to {phase.delegate}",
                 why="A phase can be delegated to a plan; asbuilt cannot prove what another command does.",
-                next_step="Write `delegate plans/OTHER.md`, or worktree; or do it by hand, then"
-                f" `asbuilt plan mark {slug} {phase.id} done`.",
+                next_step=f"Do it by hand, then: `asbuilt plan mark {slug} {phase.id} done`;"
+                " or write delegate plans/OTHER.md",
             )
         if delegated and (hold or landing == "pr" or (landing != "direct" and len(phases) > 1)):
             raise GateStopped(
                 f"phase {phase.id} of {slug} is delegated to a plan, which lands when its run ends",
                 why="The phases before it have to be on the branch by then.",
-                next_step=f"Run one phase at a time with --auto, or all with --direct --auto;"
-                f" `asbuilt plan show {slug}` draws the order.",
+                next_step=f"`asbuilt run {slug} --auto` runs one phase;"
+                f" or all of them: `asbuilt run {slug} --finish --direct --auto`",
             )
         if phase.execution == "direct" and landing != "direct":
             raise GateStopped(

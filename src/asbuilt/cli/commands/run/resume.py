@@ -14,8 +14,9 @@ from asbuilt.cli.commands.run.follow import ask_for, look_on
 from asbuilt.cli.commands.stop import end
 from asbuilt.cli.runs import outcome
 from asbuilt.cli.runs.agent_choice import Chosen
+from asbuilt.cli.runs.before_start import landing_of, with_team
 from asbuilt.cli.runs.grants import need_grants
-from asbuilt.cli.runs.terms import with_team
+from asbuilt.cli.runs.lost_plan_file import refuse_without_file
 from asbuilt.cli.shell.addresses import is_served
 from asbuilt.cli.shell.plan_context import desk_for
 from asbuilt.cli.shell.run_context import Site, asker, look_at, the_only
@@ -27,6 +28,7 @@ from asbuilt.flows.run.environment import keep_given
 from asbuilt.journal import runs, schedules
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL
+from asbuilt.lifecycle.status.ended_runs import is_continued
 from asbuilt.settings.running import Change, renewed
 
 if TYPE_CHECKING:
@@ -57,7 +59,10 @@ def continue_named(door: Door, plan: str, wish: Continuing) -> int | None:
     if site is None:
         return None
     address, listed = site.listed(plan)
-    if listed and (code := _continued(door, site, listed[0], wish)) is not None:
+    if listed:
+        refuse_without_file(site, listed[0])
+    newest = runs.to_continue(listed)
+    if newest is not None and (code := _continued(door, site, newest, wish)) is not None:
         return code
     with site.journal.store.read() as session:
         scheduled = schedules.find(session, address)
@@ -90,7 +95,7 @@ def _continued(door: Door, site: Site, run: Run, wish: Continuing) -> int | None
     """Continue a run. None: it is over, and the next run of the plan is a new one."""
     view = site.view(run)
     if run.is_over:
-        if run.state not in ("failed", "stopped") or run.options.kind == "verify" or not wish.is_plain:
+        if not is_continued(run.options.kind, run.state) or not wish.is_plain:
             return None
         if run.options.plans and _is_written(site, run):
             return None
@@ -102,8 +107,11 @@ def _continued(door: Door, site: Site, run: Run, wish: Continuing) -> int | None
         _, changes = renewed(run.options, site.desk.settings)
         return _wake(door, site, run, wish) if changes else outcome.shown(door, view)
     if not _can_continue(view, is_served=is_served(site.journal)):
-        return None
-    if wish.names_another(run):
+        # A plan that is still being written is followed: there is no plan to run yet.
+        is_written = not run.options.plans or _is_written(site, run)
+        return None if is_written or not wish.is_plain else _wake(door, site, run, wish)
+    # No agent works in an undo.
+    if wish.names_another(run) and run.options.kind != "undo":
         # The session belongs to the agent before: its files are kept, and a new run takes them over.
         return _again(door, site, end(door, site, run, f"continued with {wish.agent}"), wish)
     return _wake(door, site, run, wish)
@@ -111,7 +119,7 @@ def _continued(door: Door, site: Site, run: Run, wish: Continuing) -> int | None
 
 def _can_continue(view: RunView, *, is_served: bool) -> bool:
     if view.run.is_over:
-        return view.run.state in ("failed", "stopped")
+        return is_continued(view.run.options.kind, view.run.state)
     if view.run.state == "waiting":
         return not view.questions
     return view.is_paused or not is_served
@@ -140,6 +148,9 @@ def _again(door: Door, site: Site, view: RunView, wish: Continuing) -> int:
         )
     elif not wish.script:
         Chosen(run).report(door)
+    if options.kind == "run" and not options.holds:
+        # A plain `run` continues one that lands unattended, which its words do not say.
+        talk(door, "Lands    ", f"{landing_of(options)}, as in {run.name}")
     # A single-phase run lands the phase that it has proven, and starts no other.
     proven = [phase.id for phase in view.phases if phase.state == "proven" and options.mode == "phase"]
     phase = proven[-1] if proven else options.phase
@@ -149,6 +160,8 @@ def _again(door: Door, site: Site, view: RunView, wish: Continuing) -> int:
 
 def _wake(door: Door, site: Site, run: Run, wish: Continuing) -> int:
     """Continue a waiting run now. An interrupted run continues once a worker is alive."""
+    if run.options.kind == "undo":
+        talk(door, "Undo     ", f"{run.name} continues: it reverts what the plan has landed or proven")
     options, changes = renewed(run.options, site.desk.settings)
     if not agreed(door, changes):
         return GATE_STOPPED

@@ -9,6 +9,7 @@ import time
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
@@ -125,7 +126,7 @@ def _refuse_taken(file: Path | None) -> None:
         raise NameTaken(
             f"{file} exists already",
             why="Nothing is ever overwritten, and the plans would have cost money by then.",
-            next_step="Choose another name for --markdown.",
+            next_step=f"`asbuilt selftest agent --markdown {quote(str(file.with_stem(f'{file.stem}-2')))}`",
         )
 
 

@@ -20,7 +20,7 @@ from asbuilt.flows.checks.prove import tree_of
 from asbuilt.flows.environments.check_environment import CheckEnvironments
 from asbuilt.git.repository import open_repository, resolve
 from asbuilt.journal.home import Home
-from asbuilt.lifecycle.run.money import NO_PAST, Spent, forecast, total
+from asbuilt.lifecycle.run.money import Spent, forecast, total
 from asbuilt.proof.evidence import judge_check, judge_setup
 from asbuilt.proof.projects.resolving import resolve_setup
 from asbuilt.settings import load
@@ -95,7 +95,7 @@ class Agents(NamedTuple):
 def estimate(past: Sequence[Spent], plans: int, silent: Sequence[str]) -> str:
     """Return the expected cost of a number of plans; `silent` names agents that report no dollars."""
     expected = forecast(past, plans)
-    if expected == NO_PAST:
+    if expected is None:
         least, most = (each * plans for each in RANGE_USD)
         expected = f"${least:.2f} to ${most:.2f}, assumed without past runs"
     if not silent:

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from enum import StrEnum
 from pathlib import Path
+from shlex import quote
 from typing import Any, Final, NamedTuple
 
 import click
@@ -145,7 +146,7 @@ def command(door: Door, *, kind: str | None, only: str | None, corpus: Path | No
         raise NotFound(
             f'no case has "{only or kind or ""}" in its name',
             why="The selftest would run no case.",
-            next_step=f"The cases are the files in {folder}.",
+            next_step=f"`ls {quote(str(folder / 'lies'))}` lists cases.",
         )
     projects = {case.project.kind: case.project for case in cases}
     lacking = {kind: why for kind, project in sorted(projects.items()) if (why := lacks(project)) is not None}

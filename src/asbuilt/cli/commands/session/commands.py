@@ -29,13 +29,13 @@ from asbuilt.session.context.meter import limits_of, use_of
 from asbuilt.session.context.transcript import last_reply
 from asbuilt.session.conversation import folder_of, hold_in, key_of, lives
 from asbuilt.session.conversation_lock import Locked
+from asbuilt.session.conversation_state import State, keep_loop, keep_state, loop_in, state_in
+from asbuilt.session.conversations import Record, left_in, records
 from asbuilt.session.loop import COMPLETE, MOST, begin
 from asbuilt.session.messages import ago
-from asbuilt.session.records import Record, left_in, records
-from asbuilt.session.state import State, keep_loop, keep_state, loop_in, state_in
 
 if TYPE_CHECKING:
-    from asbuilt.session.facts import PlanFacts
+    from asbuilt.session.plan_facts import PlanFacts
 
 
 class Here(NamedTuple):

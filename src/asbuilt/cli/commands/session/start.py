@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.agents.host.gate import Unheld
-from asbuilt.agents.host.seat import differing
+from asbuilt.agents.host.agent_process import differing
+from asbuilt.agents.host.permission_answers import Unheld
 from asbuilt.agents.plan_session import PlanningSeat, can_share_a_terminal, run
 from asbuilt.agents.sandbox.launch import probe
 from asbuilt.cli.shell.plan_context import desk_for
@@ -30,6 +30,7 @@ from asbuilt.session.conversation import folder_of, keep_hold, key_of, state_hom
 from asbuilt.session.hook_command import ASKED, hook_argv
 from asbuilt.session.readonly_script import NAME as LOOK
 from asbuilt.session.readonly_script import offer, rule
+from asbuilt.settings.files import correcting
 from asbuilt.settings.running import chosen_for_runs
 from asbuilt.settings.user_folders import home_of
 
@@ -51,7 +52,7 @@ def start(door: Door, agent: Sequence[str], *, plan: bool) -> int:
         raise NotFound(
             f"{agent[0]} is not installed, or not on your PATH",
             why="It is started as you would start it yourself.",
-            next_step="Install it, or write its path.",
+            next_step="`asbuilt doctor agents` lists agents that are installed; or write its path.",
         )
     # Without --plan the agent replaces this process, so the key is the one that its own hooks compute.
     key = key_of({"CLAUDE_PID": str(os.getpid())})
@@ -72,7 +73,7 @@ def _insist_on_what_can_be_held(agent: Sequence[str]) -> None:
         raise UsageWrong(
             "--plan and --settings do not go together",
             why="asbuilt passes the gate in --settings, and a second one would replace it.",
-            next_step="Write them into ~/.claude/settings.json.",
+            next_step=f"`{_EXAMPLE}`, with the settings in ~/.claude/settings.json",
         )
 
 
@@ -120,10 +121,11 @@ def _plan(door: Door, program: str, arguments: Sequence[str], key: str, known: M
             printable(f"The sandbox refused {option}. `asbuilt config set sandbox.hosts HOST` allows one.")
         )
     if changed := differing(before, seat.seals()):
+        first = correcting(Path(seat.state.login) / changed[0])
         raise GateStopped(
             f"{', '.join(changed)} in {seat.state.login} changed while it planned",
             why="Claude Code reads it at its next start, outside the sandbox.",
-            next_step="Check it. If you did not change it, restore it.",
+            next_step=f"{first}; if you did not change it, restore it.",
         )
     return code
 
@@ -141,7 +143,7 @@ def _level(*, required: bool) -> Level:
         raise SandboxUnavailable(
             "on this processor nothing keeps an agent from typing into your terminal",
             why="Your shell would run what the agent types, outside the sandbox.",
-            next_step="Start it without a terminal: claude -p, its input from a pipe.",
+            next_step="`echo 'what to plan' | asbuilt session --plan -- claude -p`, without a terminal.",
         )
     return level
 

@@ -17,7 +17,7 @@ from asbuilt.cli.commands.run.fleet import need_worker
 from asbuilt.cli.commands.run.follow import ask_for, look_on, target_of
 from asbuilt.cli.commands.task.tracking import finish_views
 from asbuilt.cli.runs import outcome
-from asbuilt.cli.runs.terms import with_team
+from asbuilt.cli.runs.before_start import with_team
 from asbuilt.cli.shell.options import Door, script_option, subcommand, with_options
 from asbuilt.cli.shell.run_context import Site, asker, open_site
 from asbuilt.cli.ui.screen import printable
@@ -113,7 +113,7 @@ def _orders(
             raise UsageWrong(
                 f"--from is for one task, not for {len(numbers)}",
                 why="Each task has its own plan and report.",
-                next_step="Name the task whose text it is; `asbuilt task list` lists them.",
+                next_step="`asbuilt task list` shows the tasks; name the one whose text it is.",
             )
         flags["written"] = read_bytes(wish.written).decode("utf-8", "replace")
     orders, codes = [], []

@@ -51,7 +51,7 @@ def status_named(word: str) -> Status:
         raise UsageWrong(
             f'"{word}" is no status of a task',
             why="specs/state.json and TODO.md use a fixed list of statuses.",
-            next_step=f"Use one of: {', '.join(Status)}.",
+            next_step=f"`asbuilt task status 7 {Status.COMPLETED}`, or one of: {', '.join(Status)}",
         )
     return status
 
@@ -97,7 +97,7 @@ def add(door: Door, description: str, *, kind: str, name: str | None) -> None:
         raise UsageWrong(
             f"a description has 1 to {model.LONGEST} characters, and this one has {len(content)}",
             why="Agents and TODO.md get the description as it is.",
-            next_step="Shorten it; write details into a document of the repository.",
+            next_step='`asbuilt task add "a short description"`, with the details in a document.',
         )
     site = open_site(door)
     finish_views(site)
@@ -107,7 +107,7 @@ def add(door: Door, description: str, *, kind: str, name: str | None) -> None:
         raise GateStopped(
             "specs/state.json has tasks that are not in the ledger",
             why="A new task could get the number of one of them.",
-            next_step="Import them first: `asbuilt task import`",
+            next_step="`asbuilt task import`",
         )
     with site.journal.store.write() as session:
         task = tasks.add(
@@ -226,7 +226,7 @@ def status(door: Door, words: tuple[str, ...], *, note: str) -> None:
         raise UsageWrong(
             "no task is named",
             why="The command needs task numbers and a status.",
-            next_step=f"For example: `asbuilt task status 7 {status}`",
+            next_step=f"`asbuilt task status 7 {status}`, or list the numbers: `asbuilt task list`",
         )
     site = open_site(door)
     finish_views(site)

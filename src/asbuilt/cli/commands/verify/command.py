@@ -9,6 +9,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
+from shlex import quote
 from typing import NamedTuple
 
 import click
@@ -18,7 +19,7 @@ from asbuilt import wiring
 from asbuilt.cli.commands.run.follow import ask_for, target_of
 from asbuilt.cli.shell.addresses import named, never_ran, slug_of
 from asbuilt.cli.shell.options import Door, subcommand
-from asbuilt.cli.shell.plan_context import complete_phase, complete_plan, desk_for
+from asbuilt.cli.shell.plan_context import complete_phase, complete_plan, desk_for, naming
 from asbuilt.cli.shell.run_context import open_site
 from asbuilt.cli.ui.messages import answer, coloured, headline, next_command
 from asbuilt.cli.ui.screen import printable
@@ -135,7 +136,7 @@ def _find(door: Door, settings: Settings, text: str) -> Stored:
         raise UsageWrong(
             f'"{text}" has run in {len(here)} repositories that this one has commits of',
             why="Several match.",
-            next_step="Replay it in the repository in which it ran.",
+            next_step=f"`asbuilt verify {text} --replay --repo {quote(here[0][0].options.checkout)}`",
         )
     run, facts = here[0]
     return Stored(journal, run, facts, repository)
@@ -154,7 +155,7 @@ def _replaying(door: Door, settings: Settings, stored: Stored) -> Iterator[Repla
             raise GateStopped(
                 "another replay is under way",
                 why="Both would measure each other.",
-                next_step="Wait for its end.",
+                next_step=f"`fuser -v {quote(str(home.path / 'replay.lock'))}` names it; wait for its end.",
             )
         room = home.path / "replay"
         shutil.rmtree(room, ignore_errors=True)
@@ -205,7 +206,8 @@ def command(door: Door, plan: str, phase: str | None, *, is_replay: bool) -> int
     site = open_site(door)
     opened = site.desk.open(plan)
     if phase is not None:
-        the_phase(opened.plan, phase)
+        with naming(opened.at.slug):
+            the_phase(opened.plan, phase)
     options = structs.replace(
         chosen_for_runs(site.desk.settings),
         kind="verify",

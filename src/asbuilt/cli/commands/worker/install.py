@@ -102,7 +102,7 @@ def _content(unit: units.Unit) -> bytes | None:
         raise NameTaken(
             f"{unit.name} exists, and asbuilt did not write it",
             why="Nothing of yours is ever overwritten or removed.",
-            next_step="Move it away, then repeat the command.",
+            next_step=f"`mv {unit.name} {unit.name}.old`, then repeat the command.",
         )
     return content
 

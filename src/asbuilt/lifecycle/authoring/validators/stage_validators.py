@@ -7,7 +7,7 @@ from itertools import combinations, islice
 from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
 from asbuilt.lifecycle.authoring.stages import Stage
-from asbuilt.lifecycle.authoring.validators.demands import (
+from asbuilt.lifecycle.authoring.validators.amounts import (
     DEMANDS,
     RECOMMENDATION,
     TRADE_OFFS,
@@ -15,7 +15,7 @@ from asbuilt.lifecycle.authoring.validators.demands import (
     Demands,
 )
 from asbuilt.lifecycle.authoring.validators.document import flaws_of_plan
-from asbuilt.lifecycle.authoring.validators.promises import not_made, too_early, without_promises
+from asbuilt.lifecycle.authoring.validators.promise_tag import not_made, too_early, without_promises
 from asbuilt.lifecycle.authoring.validators.prose import (
     blocks_seen,
     bold_names,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from asbuilt.policy.shell.lexer import Word
-    from asbuilt.policy.shell.place import Place
+    from asbuilt.policy.shell.working_folder import Place
 
     Judge = Callable[[str, Sequence[Word], Place], None]
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 _MODULES = {
     "git": "git",
     "sed": "sed gsed",
-    "each": "find xargs",
+    "find_xargs": "find xargs",
     "builtin": ": [ [[ cd command echo false nice printf pwd sleep test time timeout true type whereis which",
-    "forms": (
+    "exact_forms": (
         "asbuilt bzip2 gunzip gzip mount ps tar ulimit umask unzip xxd xz zipinfo zstd"
         " bash bun cargo clang cmake deno docker g++ gcc go just ld lua make ninja"
         " node npm perl php python python3 ruby rustc swift tsc uv zsh gem ruff mypy"

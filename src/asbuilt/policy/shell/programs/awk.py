@@ -5,13 +5,13 @@ Rule: every token is known, and a `>` is accepted only where it cannot redirect.
 
 from __future__ import annotations
 
-from asbuilt.policy.shell.place import writes
 from asbuilt.policy.shell.programs.spec import read_all
+from asbuilt.policy.shell.working_folder import writes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from asbuilt.policy.shell.place import Place
     from asbuilt.policy.shell.programs.spec import Given
+    from asbuilt.policy.shell.working_folder import Place
 
 # fmt: off
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")

@@ -5,17 +5,17 @@ Rule: bash and zsh evaluate a subscript or a number wherever they can, so neithe
 
 from __future__ import annotations
 
-from asbuilt.policy.shell.place import writes
 from asbuilt.policy.shell.programs import find
 from asbuilt.policy.shell.programs.spec import Program
 from asbuilt.policy.shell.programs.spec import judge as judge_options
+from asbuilt.policy.shell.working_folder import writes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from asbuilt.policy.shell.lexer import Word
-    from asbuilt.policy.shell.place import Place
+    from asbuilt.policy.shell.working_folder import Place
 
 _DIGITS = frozenset("0123456789")
 _FIGURES = frozenset("0123456789abcdefABCDEFxX.+-")

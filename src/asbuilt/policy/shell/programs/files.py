@@ -6,15 +6,15 @@ Recursive searches stay out of folders that hold secrets.
 from __future__ import annotations
 
 from asbuilt.policy.shell.lexer import Word
-from asbuilt.policy.shell.place import writes
 from asbuilt.policy.shell.programs.spec import follow_all, read_all
+from asbuilt.policy.shell.working_folder import writes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from asbuilt.policy.shell.place import Place
     from asbuilt.policy.shell.programs.spec import Given
+    from asbuilt.policy.shell.working_folder import Place
 
 
 def tail(given: Given, _: Place) -> None:

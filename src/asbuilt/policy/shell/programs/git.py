@@ -6,17 +6,17 @@ Rule: a verb that is not known to only read is refused, and so is every form tha
 from __future__ import annotations
 
 from asbuilt.policy.shell.lexer import Word
-from asbuilt.policy.shell.place import Refused, writes
 from asbuilt.policy.shell.programs import gitverbs
 from asbuilt.policy.shell.programs.spec import Program
 from asbuilt.policy.shell.programs.spec import judge as judge_options
+from asbuilt.policy.shell.working_folder import Refused, writes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from asbuilt.policy.shell.place import Place
     from asbuilt.policy.shell.programs.spec import Given
+    from asbuilt.policy.shell.working_folder import Place
 
 # fmt: off
 _GLOBAL = frozenset((

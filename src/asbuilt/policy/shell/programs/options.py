@@ -202,11 +202,11 @@ lsb_release none: -a -i -d -r -c -s --all --short
 sw_vers none: -productName -productVersion -buildVersion
 # Programs in a language of their own.
 awk,gawk,mawk,nawk texts ordered -V awk.program: -F=T -v=T
-jq texts -V query.jq: -r -c -s -n -S -e -M -C -a -j -R -h --raw-output --raw-output0 --compact-output
+jq texts -V jq_yq.jq: -r -c -s -n -S -e -M -C -a -j -R -h --raw-output --raw-output0 --compact-output
     --slurp --null-input --sort-keys --exit-status --monochrome-output --color-output --ascii-output
     --join-output --raw-input --tab --indent=N --unbuffered --stream --stream-errors --seq --arg=W
     --argjson=W --rawfile=V --slurpfile=V -V --version --help
-yq texts -V query.yq: -r -P -C -M -N -e --raw-output --prettyPrint --colors --no-colors --no-doc
+yq texts -V jq_yq.yq: -r -P -C -M -N -e --raw-output --prettyPrint --colors --no-colors --no-doc
     --exit-status
 """
 

@@ -5,17 +5,17 @@ Rule: a script is read to its last character, and a form that two seds may read 
 
 from __future__ import annotations
 
-from asbuilt.policy.shell.place import writes
 from asbuilt.policy.shell.programs.spec import Program, read_all, unquoted
 from asbuilt.policy.shell.programs.spec import judge as judge_options
+from asbuilt.policy.shell.working_folder import writes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from asbuilt.policy.shell.lexer import Word
-    from asbuilt.policy.shell.place import Place
     from asbuilt.policy.shell.programs.spec import Given
+    from asbuilt.policy.shell.working_folder import Place
 
 _DIGITS = "0123456789"
 _PLAIN = "pPdDgGhHxnNFz=lqQ"

@@ -6,13 +6,13 @@ Rule: options are an allow-list, spelled in full; any other option is refused.
 from __future__ import annotations
 
 from asbuilt.policy.shell.lexer import Word
-from asbuilt.policy.shell.place import Refused, writes
+from asbuilt.policy.shell.working_folder import Refused, writes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from asbuilt.policy.shell.place import Place
+    from asbuilt.policy.shell.working_folder import Place
 
     Check = Callable[["Given", Place], None]
 

@@ -1,0 +1,88 @@
+"""Resolve a plan's name: exact, then with .md, then as a unique part. Several matches are an error."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+from stat import S_ISREG
+from typing import Final
+from unicodedata import normalize
+
+from asbuilt.errors import NotFound, UsageWrong
+from asbuilt.library.search_path import Library, PlanFile, describe, looked_in, plans
+from asbuilt.plan.names import slug_of_file
+
+_NAMES_SHOWN: Final = 8
+
+
+def find(library: Library, name: str) -> PlanFile:
+    """Find the plan that a user named."""
+    file = _named_file(library, name)
+    if file is not None:
+        found = describe(library, file)
+        return found if found.slug else found._replace(slug=slug_of_file(file.name))
+    every = [plan for plan in plans(library) if plan.slug]
+    wanted = name.removesuffix(".md").casefold().replace("_", "-")
+    paths = (name, f"{name}.md")
+    exact = [plan for plan in every if wanted == plan.slug or plan.shown in paths]
+    matches = exact or [plan for plan in every if wanted and wanted in plan.slug]
+    if len(matches) == 1:
+        return matches[0]
+    if matches:
+        listed = ", ".join(plan.shown for plan in matches)
+        raise UsageWrong(
+            f'"{name}" {"names" if exact else "is part of"} {len(matches)} plans: {listed}',
+            why="Several plans match.",
+            next_step="`asbuilt plan list` shows their names and paths.",
+        )
+    refuse_unusable(plans(library), name)
+    raise _missing(library, name, every)
+
+
+def refuse_unusable(files: Iterable[PlanFile], name: str) -> None:
+    """Raise if a name or a path is that of a plan file which commands cannot name."""
+    wanted = normalize("NFC", name.removesuffix(".md"))
+    for plan in files:
+        known = (plan.shown.removesuffix(".md"), plan.file.stem)
+        if not plan.slug and wanted in (normalize("NFC", text) for text in known):
+            slug_of_file(plan.file.name)
+
+
+def _named_file(library: Library, name: str) -> Path | None:
+    path = Path(name)
+    if name.startswith("~/"):
+        path = library.user_folder.parent.parent / name.removeprefix("~/")
+    file = library.start / path
+    try:
+        mode = file.stat().st_mode
+    except (OSError, ValueError):  # missing, or not a valid file name; the search reports it better
+        return None
+    # Ignore a folder that happens to have a plan's name.
+    is_path = "/" in name or name.endswith(".md") or S_ISREG(mode)
+    return file if name and is_path else None
+
+
+def _missing(library: Library, name: str, every: Sequence[PlanFile]) -> NotFound:
+    slugs = list(dict.fromkeys(plan.slug for plan in every))
+    wanted = Path(name).name.removesuffix(".md").casefold()
+    close = get_close_matches(wanted, slugs, n=1, cutoff=0.6)
+    if close:
+        return NotFound(
+            f'no plan "{name}". Did you mean {close[0]}?',
+            why=f"Searched {looked_in(library)}.",
+            next_step=f"`asbuilt plan show {close[0]}`",
+        )
+    if not slugs:
+        return NotFound(
+            f'no plan "{name}"',
+            why=f"No plan exists yet. Searched {looked_in(library)}.",
+            next_step=f'`asbuilt plan new "what you want"{"" if library.repository else " --user"}`',
+        )
+    more = len(slugs) - _NAMES_SHOWN
+    rest = f" and {more} more" if more > 0 else ""
+    return NotFound(
+        f'no plan "{name}"',
+        why=f"Plans here: {', '.join(slugs[:_NAMES_SHOWN])}{rest}.",
+        next_step="`asbuilt plan list`",
+    )
