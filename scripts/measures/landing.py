@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from tests.journal.conftest import open_store
 
 from asbuilt.events.landings import LandingDone, LandingRefused
+from asbuilt.events.runs import TroubleMet
 from asbuilt.flows.landing.commits import append_in_turn, take_turn
 from asbuilt.flows.landing.move import Mover
 from asbuilt.flows.run.record import Record
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 _BY: Final = Person(name="A Person", email="a@example.com", at=datetime(2026, 1, 2, tzinfo=UTC))
 _SHOP: Final = "shop"
+_SMALL_S: Final = 60.0
+_EACH_S: Final = 5.0
 
 
 class Landed(NamedTuple):
@@ -62,7 +65,7 @@ class Landing(Noop):
         if facts.is_landing or take_turn(record):
             repository = open_repository(self.home.path / _SHOP)
             room = self.home.path / "rooms" / run.run
-            append_event = partial(append_in_turn, record)
+            append_event = partial(append_in_turn, record, facts.pending)
             mover = Mover(
                 repository=repository,
                 run=run.run,
@@ -106,10 +109,10 @@ def landings(server: Server, *, workers: int, slots: int, number: int) -> Landed
     with closing(store), crew("landing", where, workers, slots=slots) as hands:
         _make(hands.home / _SHOP)
         ask_for_runs(store, 1, of_phases=1)
-        until(lambda: not _open(store))
+        _wait_for_end(store, _SMALL_S)
         began = time.monotonic()
         ask_for_runs(store, number, of_phases=1)
-        until(lambda: not _open(store))
+        _wait_for_end(store, _SMALL_S + _EACH_S * number)
         wall_s = time.monotonic() - began
         count = subprocess.run(
             ["git", "rev-list", "--count", "main"],
@@ -129,6 +132,17 @@ def _make(folder: Path) -> None:
         ["commit", "-q", "--allow-empty", "-m", "start"],
     ):  # fmt: skip
         subprocess.run(["git", *command], cwd=folder, check=True)
+
+
+def _wait_for_end(store: Store, within_s: float) -> None:
+    """Wait until every run has ended; raise with the last transient error of a run if one has not."""
+    try:
+        until(lambda: not _open(store), within_s)
+    except TimeoutError:
+        query = "SELECT data FROM events WHERE kind = :kind ORDER BY at DESC LIMIT 1"
+        with store.read() as session:
+            errors = session.rows(query, kind=TroubleMet.kind)
+        raise TimeoutError(f"runs are open after {within_s:g} s; last error: {errors}") from None
 
 
 def _open(store: Store) -> bool:
