@@ -57,6 +57,15 @@ class NotFound(AsbuiltError):
     exit_code = NOT_FOUND
 
 
+class NameMisspelt(NotFound):
+    """No plan or attempt has the typed name, and one has a similar name."""
+
+    def __init__(self, what: str, *, typed: str, meant: str, why: str, next_step: str) -> None:
+        super().__init__(what, why=why, next_step=next_step)
+        self.typed = typed
+        self.meant = meant
+
+
 class PlanUnreadable(AsbuiltError):
     """The plan cannot be read at all: too large, not a file, or not allowed."""
 

@@ -265,7 +265,7 @@ exit 3
 error: no plan "rate-limt". Did you mean rate-limit?
   Why:  Searched plans/, docs/plans/, specs/, openspec/changes/ and
         ~/.claude/plans/.
-  Next: asbuilt plan show rate-limit
+  Next: asbuilt plan check rate-limit
 """)
     assert asbuilt("plan", "check", "plans/pipe.md") == snapshot("""\
 exit 1

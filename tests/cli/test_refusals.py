@@ -178,6 +178,7 @@ CASES = [
     Case("plan/show.py --verbatim needs --phase", "plan show rate-limit --verbatim"),
     Case('library/name_resolution.py no plan "{}". Did you mean {}?', "plan show rate-limt"),
     Case('library/name_resolution.py no plan "{}"', "plan show zzz"),
+    Case('shell/addresses.py no plan "{}"', "status zzz"),
     Case(
         'library/name_resolution.py no plan "{}"',
         "plan show zzz",

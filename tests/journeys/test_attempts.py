@@ -68,8 +68,14 @@ index [HASH]..[HASH]
 exit 3
 --- stderr
 error: no attempt "greet.2.2a.3". Did you mean greet.2.2a.2?
-  Why:  An attempt's address is plan, run, phase and number, with dots in
-        between.
+  Why:  An attempt's address is plan, run, phase and number, with dots.
+  Next: asbuilt log --attempts greet.2.2a.2
+""")
+    assert _shown(office, "--attempts", "greet.7777.8888.9999") == snapshot("""\
+exit 3
+--- stderr
+error: no attempt "greet.7777.8888.9999"
+  Why:  An attempt's address is plan, run, phase and number, with dots.
   Next: asbuilt log --attempts
         # lists every attempt
 """)

@@ -1,12 +1,14 @@
-"""A worker whose asbuilt is replaced starts again with the new version; its process id and lock stay."""
+"""A worker whose asbuilt is replaced restarts with the new version and continues what the old one began."""
 
 from __future__ import annotations
 
 import os
 import shutil
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,8 @@ from asbuilt.journal.engine.liveness import holder
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from tests.journeys.shop import Shop
 
 pytestmark = pytest.mark.crash
 
@@ -54,6 +58,22 @@ def test_a_worker_restarts_with_the_version_that_was_installed_meanwhile(tmp_pat
     finally:
         worker.kill()
         worker.wait()
+
+
+@pytest.mark.parametrize("where", ["sqlite"], indirect=True)
+def test_a_segment_whose_steps_had_other_names_continues_as_the_next_segment(shop: Shop, where: str) -> None:
+    run = shop.request(mode="phase")
+    shop.lands("greet.py", "plan.md")
+    shop.start()
+    shop.until(lambda: "attempt.begun" in shop.kinds())
+    shop.kill()
+    with closing(sqlite3.connect(where)) as file:
+        older = "UPDATE operation_outputs SET function_name = 'decide 1' WHERE function_name = 'decide'"
+        assert file.execute(older).rowcount == 1
+        file.commit()
+    shop.start()
+    assert shop.over(run) == ("landed", "")
+    assert [shop.kinds().count(kind) for kind in ("landing.done", "trouble.met")] == [1, 0]
 
 
 def _until(true: Callable[[], object], *, within_s: float = 60) -> None:

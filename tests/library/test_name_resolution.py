@@ -111,7 +111,7 @@ Several plans match.
         (
             "rate-limt",
             snapshot("""\
-NotFound 3
+NameMisspelt 3
 no plan "rate-limt". Did you mean rate-limit?
 Searched plans/, docs/plans/, specs/, openspec/changes/ and ~/.claude/plans/.
 `asbuilt plan show rate-limit`\
@@ -120,7 +120,7 @@ Searched plans/, docs/plans/, specs/, openspec/changes/ and ~/.claude/plans/.
         (
             "plans/rate-limt.md",
             snapshot("""\
-NotFound 3
+NameMisspelt 3
 no plan "plans/rate-limt.md". Did you mean rate-limit?
 Searched plans/, docs/plans/, specs/, openspec/changes/ and ~/.claude/plans/.
 `asbuilt plan show rate-limit`\

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass
-from itertools import count
 from typing import TYPE_CHECKING, Final, Protocol
 
 from asbuilt.errors import AsbuiltError, CommandStopped, FileDenied
@@ -145,13 +144,23 @@ class Runs:
 
     def _go_through(self, fenced: Fenced, n: int) -> None:
         execution = Execution(fenced, Folds(self._blobs))
-        for turn in count(1):
-            execution.seen = None
-            move = read_move(self._step(f"decide {turn}", self._decide, execution))
+        # Earlier versions recorded "decide 1" here. Another name ends their segments as upgraded.
+        decided: Plain | None = self._step("decide", self._decide, execution)
+        turn = 0
+        while decided is not None:
+            turn, move = turn + 1, read_move(decided)
             name, step = f"{type(move).__name__} {turn}", f"{n}/{turn}"
-            is_done = self._step(name, self._as_decided, step, execution, move)
-            if is_done and isinstance(move, moves.Wait | moves.End | moves.Join):
-                return
+            decided = self._step(name, self._perform_and_decide, step, execution, move)
+
+    def _perform_and_decide(self, turn: str, execution: Execution, move: moves.Move) -> Plain | None:
+        """Perform a decision and return the next one; None after the last one of the segment.
+
+        One step does both, because recording a step costs as much as most moves. A worker that dies after the
+        move and before the record repeats the step: the move is no longer the next one and is not performed.
+        """
+        if self._as_decided(turn, execution, move) and isinstance(move, moves.Wait | moves.End | moves.Join):
+            return None
+        return self._decide(execution)
 
     def _decide(self, execution: Execution) -> Plain:
         while True:

@@ -9,7 +9,7 @@ from stat import S_ISREG
 from typing import Final
 from unicodedata import normalize
 
-from asbuilt.errors import NotFound, UsageWrong
+from asbuilt.errors import NameMisspelt, NotFound, UsageWrong
 from asbuilt.library.search_path import Library, PlanFile, describe, looked_in, plans
 from asbuilt.plan.names import slug_of_file
 
@@ -68,8 +68,10 @@ def _missing(library: Library, name: str, every: Sequence[PlanFile]) -> NotFound
     wanted = Path(name).name.removesuffix(".md").casefold()
     close = get_close_matches(wanted, slugs, n=1, cutoff=0.6)
     if close:
-        return NotFound(
+        return NameMisspelt(
             f'no plan "{name}". Did you mean {close[0]}?',
+            typed=name,
+            meant=close[0],
             why=f"Searched {looked_in(library)}.",
             next_step=f"`asbuilt plan show {close[0]}`",
         )

@@ -13,7 +13,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt import wiring
-from asbuilt.errors import NotFound, UsageWrong
+from asbuilt.errors import NameMisspelt, NotFound, UsageWrong
 from asbuilt.journal import approvals, repositories
 from asbuilt.journal.engine import fleet
 from asbuilt.journal.engine.workers import earlier
@@ -136,11 +136,16 @@ def several(text: str, plans: Sequence[str]) -> UsageWrong:
 def missing(text: str, known: Sequence[str], shelf: Sequence[str]) -> NotFound:
     """Build the error for a name that neither the journal nor the plan folders have."""
     close = nearest(text, known) or nearest(text, shelf)
-    look = f"asbuilt status {close}" if close in known else f"asbuilt plan show {close}"
-    return NotFound(
-        f'no plan "{text}"' + (f". Did you mean {close}?" if close else ""),
-        why="Neither the journal nor the plan folders have a plan of that name.",
-        next_step=f"`{look if close else 'asbuilt plan list'}`",
+    why = "Neither the journal nor the plan folders have a plan of that name."
+    if not close:
+        return NotFound(f'no plan "{text}"', why=why, next_step="`asbuilt plan list`")
+    look = "status" if close in known else "plan show"
+    return NameMisspelt(
+        f'no plan "{text}". Did you mean {close}?',
+        typed=text,
+        meant=close,
+        why=why,
+        next_step=f"`asbuilt {look} {close}`",
     )
 
 

@@ -25,7 +25,17 @@ import click
 from asbuilt._version import VERSION
 from asbuilt.cli.ui.advice import advice_rows
 from asbuilt.cli.ui.screen import Pen, pen_for, printable
-from asbuilt.errors import DONE, INTERRUPTED, OUR_BUG, USAGE, AsbuiltError, DiskFull, FileDenied, UsageWrong
+from asbuilt.errors import (
+    DONE,
+    INTERRUPTED,
+    OUR_BUG,
+    USAGE,
+    AsbuiltError,
+    DiskFull,
+    FileDenied,
+    NameMisspelt,
+    UsageWrong,
+)
 from asbuilt.settings import state_folder
 
 _OBVIOUS: Final = ""
@@ -74,6 +84,9 @@ def _perform(
     try:
         code = work() or DONE
         pen_for(sys.stdout, environ=environ, plain=True, no_color=True).flush()
+    except NameMisspelt as error:
+        error.next_step = _corrected(argv, error.typed, error.meant) or error.next_step
+        code = report_error(pen, error)
     except AsbuiltError as error:
         code = report_error(pen, error)
     except click.exceptions.NoArgsIsHelpError as error:

@@ -22,7 +22,7 @@ from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.cli.wording.events import data_of, event_line, plain
-from asbuilt.errors import DONE, NotFound, UsageWrong
+from asbuilt.errors import DONE, NameMisspelt, NotFound, UsageWrong
 from asbuilt.git.forge.branches import Remote
 from asbuilt.git.refs import base_of, changes, patch, restore
 from asbuilt.git.workspace import snapshots
@@ -86,12 +86,17 @@ def _found(door: Door, name: str) -> tuple[Site, Kept]:
     name = name.rpartition(":")[2]
     listed = {kept.attempt.name: kept for kept in every(site, named(name).plan, door.environ)}
     if name not in listed:
-        near = get_close_matches(name, listed, n=1)
-        raise NotFound(
-            f'no attempt "{name}"' + (f". Did you mean {near[0]}?" if near else ""),
-            why="An attempt's address is plan, run, phase and number, with dots in between.",
-            next_step="`asbuilt log --attempts` lists every attempt.",
-        )
+        why = "An attempt's address is plan, run, phase and number, with dots."
+        look = "`asbuilt log --attempts` lists every attempt."
+        for meant in get_close_matches(name, listed, n=1):
+            raise NameMisspelt(
+                f'no attempt "{name}". Did you mean {meant}?',
+                typed=name,
+                meant=meant,
+                why=why,
+                next_step=look,
+            )
+        raise NotFound(f'no attempt "{name}"', why=why, next_step=look)
     return site, listed[name]
 
 
