@@ -16,13 +16,13 @@ import requirements
 
 from asbuilt.cli.shell.app import root
 from asbuilt.cli.shell.lazy import LazyGroup
-from asbuilt.proof.projects.runner_marks import FOREIGN, TABLE
+from asbuilt.proof.projects.known_runners import FOREIGN, TABLE
 from asbuilt.settings import NAMED, SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from asbuilt.proof.projects.runner_marks import Row
+    from asbuilt.proof.projects.known_runners import Row
     from asbuilt.settings import Setting
 
 ROOT: Final = Path(__file__).parent.parent

@@ -165,7 +165,7 @@ def attempts(home: Home) -> Attempts:
 
 def check_processes(home: Home, scratch: Path, environ: Mapping[str, str]) -> Processes:
     """Return a runner of sandboxed checks, outside of any run."""
-    from asbuilt.agents.commands import SandboxProcesses  # noqa: PLC0415 - only where it is used
+    from asbuilt.agents.sandboxed_commands import SandboxProcesses  # noqa: PLC0415 - only where it is used
     from asbuilt.policy.sandbox.variables import passed  # noqa: PLC0415
 
     return SandboxProcesses(scratch=scratch, hidden=(home.path,), environment=passed(environ))
@@ -205,7 +205,7 @@ def serve(
 ) -> bool:
     """Serve as the worker until `ended` is set or it is idle for `idle_s`; False if there is another."""
     from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - a worker needs it all
-    from asbuilt.agents.commands import SandboxProcesses  # noqa: PLC0415
+    from asbuilt.agents.sandboxed_commands import SandboxProcesses  # noqa: PLC0415
     from asbuilt.agents.sleep_inhibitor import awake  # noqa: PLC0415
     from asbuilt.flows.authoring.reviews import Reviews  # noqa: PLC0415
     from asbuilt.flows.engine.background import beside  # noqa: PLC0415
@@ -292,7 +292,7 @@ def go_through(journal: Journal, run: str, repo: str, *, step: Steps) -> None:
     Its tests and checks get only the PATH, and variables that turn off pytest plug-ins and bytecode files.
     """
     from asbuilt.agents.attempts import FolderAttempts  # noqa: PLC0415 - a run needs it all
-    from asbuilt.agents.commands import SandboxProcesses  # noqa: PLC0415
+    from asbuilt.agents.sandboxed_commands import SandboxProcesses  # noqa: PLC0415
     from asbuilt.flows.kinds import Performer  # noqa: PLC0415
     from asbuilt.flows.segment import Runs  # noqa: PLC0415
 

@@ -17,10 +17,10 @@ from msgspec.structs import replace
 
 from asbuilt.agents.attempt_folder import Folder, Terms, Unreadable, verdict_in
 from asbuilt.agents.attempts import FolderAttempts
-from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.agents.contract import SAYS_CAP, Turn
 from asbuilt.agents.host.main import Watch, main, whole_end
 from asbuilt.agents.sandbox import guard, process_tree
+from asbuilt.agents.sandboxed_commands import SandboxProcesses
 from asbuilt.agents.streams import Capture, Lines
 from asbuilt.errors import SandboxUnavailable
 from asbuilt.ports import Result

@@ -48,7 +48,7 @@ COMMAND = HELD | {
     "asbuilt.policy.shell.quote_word",
     "asbuilt.policy.secrets",
     "asbuilt.policy.shell.judge",
-    "asbuilt.session.readonly_script",
+    "asbuilt.session.look_command",
 }
 ADVICE = "load it where it is needed (hook/plan_mode_gate.py), not at the top of what every call loads"
 

@@ -126,5 +126,5 @@ def test_showing_a_plan_loads_neither_agents_nor_the_engine() -> None:
     # What runs have done to its phases is folded from the journal, as `status` does it.
     ours = {"asbuilt.ports", "asbuilt.agents.roster"}
     assert loaded & ({"asyncio", "subprocess", "shutil", "dbos", "sqlalchemy"} | ours) == set(), (
-        "costs come from cli/runs/before_start.py; agents are not looked for"
+        "costs come from cli/runs/costs.py; agents are not looked for"
     )

@@ -271,8 +271,11 @@ CASES = [
     Case("task/tracking.py there is no {} and no {} here", "task import"),
     Case('task/tracking.py "{}" is no status of a task', "task status 1 done"),
     Case("task/tracking.py no task is named", "task status planned"),
-    Case("task/agents.py --from is for one task, not for {}", "task plan 1 2 --from plans/rate-limit.md"),
-    Case("runs/before_start.py the scripted agent needs a script", "run rate-limit", environ=SCRIPTED),
+    Case(
+        "task/plan_and_research.py --from is for one task, not for {}",
+        "task plan 1 2 --from plans/rate-limit.md",
+    ),
+    Case("runs/run_terms.py the scripted agent needs a script", "run rate-limit", environ=SCRIPTED),
 ]
 
 

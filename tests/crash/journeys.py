@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from msgspec import to_builtins
 
 from asbuilt.lifecycle.tasks.model import Task
-from asbuilt.lifecycle.tasks.prompt import order_for
+from asbuilt.lifecycle.tasks.planner_context import order_for
 from tests.authoring.desk import say, turn
 from tests.journeys.shop import LANDED, PLAN, SCRIPT
 from tests.tasks.bench import PATH, STATE, TODO, result

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from msgspec import structs
 from msgspec.structs import replace
 
-from asbuilt.agents.commands import SandboxProcesses
+from asbuilt.agents.sandboxed_commands import SandboxProcesses
 from asbuilt.events.attempts import ChecksDone
 from asbuilt.events.options_json import read_options
 from asbuilt.events.phases import SetupDone

@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 
 from asbuilt.agents.attempts import FolderAttempts
-from asbuilt.agents.commands import SandboxProcesses
+from asbuilt.agents.sandboxed_commands import SandboxProcesses
 from asbuilt.events.options import RunOptions
 from asbuilt.events.schedules import ScheduleEnded
 from asbuilt.flows.kinds import Performer

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.agents.sandbox.launch import probe
+from asbuilt.agents.sandboxed_commands import SandboxProcesses
 from asbuilt.errors import GateStopped
 from asbuilt.events.options_json import read_options
 from asbuilt.flows.environments.check_environment import CheckEnvironments

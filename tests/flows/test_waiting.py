@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, TypeVar
 import pytest
 
 from asbuilt.agents.attempts import FolderAttempts
-from asbuilt.agents.commands import SandboxProcesses
+from asbuilt.agents.sandboxed_commands import SandboxProcesses
 from asbuilt.events.options_json import read_options
 from asbuilt.flows import requests
 from asbuilt.flows.kinds import Performer

@@ -9,7 +9,7 @@ import pytest
 
 from asbuilt.errors import NotLanded
 from asbuilt.git.landing.land import Intent, Landed, Refused, land, prepare
-from asbuilt.git.landing.ways_out import WayOut
+from asbuilt.git.landing.refusal_remedies import Remedy
 from tests.git.shop import RUN, Shop, user_state
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ def test_a_file_with_changes_of_the_user_that_the_plan_changes_too_is_refused(sh
 
 def clear(shop: Shop, refused: Refused) -> str:
     """Type the command that a refusal gives, in a folder below the root; return its comment."""
-    way = refused.way_out
+    way = refused.remedy
     assert way is not None
     assert way.clears
     below = shop.root / "below"
@@ -140,8 +140,8 @@ def test_a_command_clears_changes_out_of_the_way_and_brings_them_back(
         shop.git("add", "README.md")
     new = shop.phase("1", {"src/app.py": "zero\none\ntwo\nthree\n"})
     refused = _refused(shop, new)
-    assert refused.way_out is not None
-    assert refused.way_out.command == command
+    assert refused.remedy is not None
+    assert refused.remedy.command == command
     assert clear(shop, refused) == "then git stash pop brings your changes back"
     assert isinstance(land(shop.repository, shop.intent(new), shop.room), Landed)
     if how in {"dirty", "staged", "another staged"}:
@@ -162,15 +162,15 @@ def test_a_command_renames_a_file_that_is_in_the_way(shop: Shop, here: str) -> N
 def test_a_folder_in_the_way_and_an_operation_are_left_to_the_user(shop: Shop) -> None:
     shop.write("tools/my.env", "mine\n")
     new = shop.phase("1", {"tools": "theirs\n"})
-    first = _refused(shop, new).way_out
+    first = _refused(shop, new).remedy
     (shop.root / ".git/MERGE_HEAD").write_text(shop.tip() + "\n")
-    second = _refused(shop, new).way_out
-    assert first == WayOut(command="git status", comment="lists your files", clears=False)
+    second = _refused(shop, new).remedy
+    assert first == Remedy(command="git status", comment="lists your files", clears=False)
     (shop.root / ".git/MERGE_HEAD").unlink()
     shop.write("odd\nname", "mine\n")
-    assert _refused(shop, shop.phase("1", {"odd\nname": "theirs\n"})).way_out == first
+    assert _refused(shop, shop.phase("1", {"odd\nname": "theirs\n"})).remedy == first
     finish = "finish the merge, or end it: git merge --abort"
-    assert second == WayOut(command="git status", comment=finish, clears=False)
+    assert second == Remedy(command="git status", comment=finish, clears=False)
 
 
 def test_a_file_that_only_looks_changed_does_not_stop_a_landing(shop: Shop) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from asbuilt.agents.attempts import FolderAttempts
-from asbuilt.agents.commands import SandboxProcesses
+from asbuilt.agents.sandboxed_commands import SandboxProcesses
 from asbuilt.flows.engine.dbos import Engine
 from asbuilt.flows.engine.dbos import step as recorded
 from asbuilt.flows.engine.fleet_claims import Taking

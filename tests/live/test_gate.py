@@ -13,7 +13,7 @@ import pytest
 from asbuilt.errors import GATE_STOPPED
 from asbuilt.policy.plan_mode.tool_tables import QUIET, READS, REFUSED, RUNS, STARTS, WRITES
 from asbuilt.session.hook_command import ASKED, hook_argv
-from asbuilt.session.readonly_script import rule
+from asbuilt.session.look_command import rule
 from tests.live.conversation import SCRIPT, Place, Talk
 from tests.live.stage import git
 from tests.live.starting import QUIET as QUIETLY

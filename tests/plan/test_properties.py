@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import given
 
 from asbuilt.errors import AsbuiltError, EditRefused, NotFound, UsageWrong
-from asbuilt.plan.contract import as_contract
 from asbuilt.plan.markdown.statuses import WRITABLE
 from asbuilt.plan.model import Format, Status
+from asbuilt.plan.plan_json import as_json
 from asbuilt.plan.reader import read
 from tests.plan.requests import (
     Complete,
@@ -131,7 +131,7 @@ def test_applying_an_edits_inverse_restores_the_file_exactly(written: Written, r
 
 def essence(plan: Plan) -> dict[str, Any]:
     """Describe all that a plan says, without places and what follows from the phases' standing."""
-    told = as_contract(plan, path="p.md", slug="p")
+    told = as_json(plan, path="p.md", slug="p")
     for key in ("digest", "size", "problems", "next", "progress", "items", "current"):
         del told[key]
     for phase in told["phases"]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.turns import breakers
+from asbuilt.journal.queues import account_breakers
 from tests.simulator.stage import Unlawful
 from tests.simulator.story import REPO
 
@@ -28,7 +28,7 @@ class AccountLaws:
     def begun(self, run: str, lane: str) -> None:
         """See that a chain starts nothing while its account is closed, unless it is the one that tries."""
         chain, session = f"{run}/{lane}", self._ledger.look()
-        for breaker in breakers.of(session, LOCAL).values():
+        for breaker in account_breakers.of(session, LOCAL).values():
             if breaker.probe != chain or breaker.is_open(session.now):
                 # It may have decided so just before.
                 self._begun[chain, breaker[1:5]] += 1
@@ -38,7 +38,7 @@ class AccountLaws:
     def written(self) -> None:
         """See that whoever asks about a login is there to be answered."""
         session = self._ledger.look()
-        for breaker in breakers.of(session, LOCAL).values():
+        for breaker in account_breakers.of(session, LOCAL).values():
             holder = runs.find(session, LOCAL, REPO, breaker.holder.partition("/")[0])
             if breaker.until is None and (holder is None or holder.is_over):
                 raise Unlawful(f"{breaker} waits for an answer that nobody asks for")

@@ -13,7 +13,7 @@ from asbuilt.git.repository import open_repository
 from asbuilt.journal.ids import LOCAL
 from asbuilt.ledger import tasks
 from asbuilt.lifecycle.tasks.model import Failed
-from asbuilt.lifecycle.tasks.prompt import order_for
+from asbuilt.lifecycle.tasks.planner_context import order_for
 from asbuilt.lifecycle.tasks.state_json import read_state
 from asbuilt.lifecycle.tasks.statuses import Status
 from asbuilt.lifecycle.tasks.todo import agree

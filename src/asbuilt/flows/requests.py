@@ -22,7 +22,7 @@ from asbuilt.journal.engine import fleet
 from asbuilt.journal.engine.workers import machine_id
 from asbuilt.journal.events import append, hold, open_plan, shortened
 from asbuilt.journal.ids import Address, new_id
-from asbuilt.journal.turns import breakers
+from asbuilt.journal.queues import account_breakers
 from asbuilt.lifecycle.approval import may_answer
 from asbuilt.plan.reader import read
 from asbuilt.settings.running import Change, differing, renewed
@@ -210,7 +210,7 @@ def resume(store: Store, run: Run, *, asker: Asker) -> bool:
     with store.write() as session:
         hold(session, run.address)
         pauses = runs.pauses(session, run)
-        breakers.retry(session, run)
+        account_breakers.retry(session, run)
         moved = runs.wake(session, run.org, run.repo, run.run)
         found = runs.find(session, run.org, run.repo, run.run)
         if moved and found is not None and found.state == "waiting":

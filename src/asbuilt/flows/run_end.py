@@ -14,7 +14,7 @@ from asbuilt.flows.engine.transient import words_of
 from asbuilt.flows.run.record import ACTOR, append_event
 from asbuilt.journal import approvals, claims, issue_claims, memory, runs, schedules
 from asbuilt.journal.events import append, whole_history
-from asbuilt.journal.turns import breakers, landing_line
+from asbuilt.journal.queues import account_breakers, landing_queue
 from asbuilt.lifecycle.memory import lessons_of_run
 from asbuilt.lifecycle.schedule.firing import ends_with
 
@@ -44,7 +44,7 @@ def end(
 
     First its schedule ends, if another run could only end the same way.
     """
-    landing_line.leave(session, run)
+    landing_queue.leave(session, run)
     over = ends_with(state, is_complete=is_complete) if run.options.kind == "run" else None
     if over is not None:
         schedules.end(session, run.address, reason=over, actor=ACTOR)
@@ -61,7 +61,7 @@ def end(
     lasts = run.options.kind != "author"
     approvals.withdraw(session, run.org, run.repo, run.run, actor=ACTOR, keeps_lasting=lasts)
     claims.release(session, run.address, run=run.run, actor=ACTOR)
-    breakers.release(session, run.org, run.run)
+    account_breakers.release(session, run.org, run.run)
     if run.options.parent:
         _return(session, run, run.options.parent, state, reason)
 

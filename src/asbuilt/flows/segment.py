@@ -23,7 +23,7 @@ from asbuilt.journal.engine import segments
 from asbuilt.journal.events import append, hold, keyed, whole_history
 from asbuilt.journal.ids import LOCAL, Segment
 from asbuilt.journal.queries.facts_cache import Folds
-from asbuilt.journal.turns import breakers, landing_line
+from asbuilt.journal.queues import account_breakers, landing_queue
 from asbuilt.lifecycle.kinds import Facts, fold
 from asbuilt.lifecycle.limits import TRANSIENT_LIMIT
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
@@ -240,7 +240,7 @@ class Runs:
                 end(session, found, "failed", times)
         elif segments.follow(session, segment, due_at=again, why="trouble"):
             if not lane:
-                landing_line.leave(session, found)
+                landing_queue.leave(session, found)
             met = TroubleMet(what=what, retry_at=again, phase=lane or None)
             append_event(session, found, met, f"trouble/{segment.n}/lost")
             _set_waiting(session, found, segment, "waiting")
@@ -319,11 +319,11 @@ class Runs:
         key = f"{segment.run}/parked/{segment.n}"
         with fenced.closing() as (session, is_open):
             if is_open:
-                # Before the plan's head row is locked; see `landing_line`. A lane has no place in the line.
+                # Before the plan's head row is locked; see `landing_queue`. A lane has no place in the queue.
                 if wait.reason is not WaitReason.LANDING and not segment.lane:
-                    landing_line.leave(session, found)
+                    landing_queue.leave(session, found)
                 hold(session, found.address)
-            is_news = not wait.account or breakers.notifies(session, segment.org, wait.account, key)
+            is_news = not wait.account or account_breakers.notifies(session, segment.org, wait.account, key)
             if is_open:
                 segments.follow(session, segment, due_at=until or runs.FAR, why=why, account=wait.account)
                 is_paused = facts.pause is not None if _lanes_of(facts) else wait.reason is WaitReason.PAUSE
@@ -351,8 +351,8 @@ class Runs:
         report = self._performer.report(found, facts, now) if isinstance(facts, ProvingFacts) else None
         with fenced.closing() as (session, is_open):
             if is_open and segments.close(session, fenced.segment):
-                # Before the plan's head row is locked; see `landing_line`.
-                landing_line.leave(session, found)
+                # Before the plan's head row is locked; see `landing_queue`.
+                landing_queue.leave(session, found)
                 if report is not None:
                     append_event(session, found, ReportWritten(report=report), "report/end")
                 is_complete = bool(facts.phases) and facts.done >= facts.phases.keys()

@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from asbuilt.errors import GitFailed, NotFound, UsageWrong
-from asbuilt.policy.sandbox.readonly_script import settings_environment
+from asbuilt.policy.sandbox.look_script import settings_environment
 
 MEGABYTE: Final = 1_000_000
 ENDED: Final = "git was ended by signal"

@@ -12,7 +12,7 @@ import os
 from asbuilt.hook.gate import payload_in
 from asbuilt.policy.light_json import write
 from asbuilt.session.conversation import folder_of, given, hold_in, key_of
-from asbuilt.session.readonly_script import is_wrapped
+from asbuilt.session.look_command import is_wrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -117,7 +117,7 @@ def _ran(call: Call) -> Decided:
     if not call.folder:
         return "the sandbox is unavailable: CLAUDE_PID does not name the conversation.", None
     from asbuilt.hook.deny_rules import denying  # noqa: PLC0415  the same
-    from asbuilt.session.readonly_script import wrapped  # noqa: PLC0415  the same
+    from asbuilt.session.look_command import wrapped  # noqa: PLC0415  the same
 
     if rule := denying(text, call.environ, root):
         return f"a deny rule of the user matches this command: {rule}.", None

@@ -9,7 +9,7 @@ from asbuilt.events.questions import QuestionKind, StoppedKey, is_about_work, is
 from asbuilt.journal.database.table import OF_PLAN, OF_REPO, OF_RUN, Table
 from asbuilt.journal.events import append, hold, shortened
 from asbuilt.journal.ids import Address
-from asbuilt.journal.turns import breakers
+from asbuilt.journal.queues import account_breakers
 from asbuilt.lifecycle.approval import WITHDRAWN
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def answer(  # noqa: PLR0913 - an answer has these parts
         event = ApprovalAnswered(number=number, key=found.key, answer=reply, note=shortened(note or "", 700))
         append(session, address, event, key=f"{found.key}/answered", actor=actor, run=found.run)
         if isinstance(key_in(found.key), StoppedKey):
-            breakers.release(session, org, found.run)
+            account_breakers.release(session, org, found.run)
     return bool(changed), named(session, org, repo, number)
 
 

@@ -15,9 +15,9 @@ from asbuilt.plan.markdown.items import CURRENT
 from asbuilt.plan.markdown.source import Source, Span, digest, encode
 
 if TYPE_CHECKING:
-    from asbuilt.plan.formats import Found
     from asbuilt.plan.markdown.frontmatter import FrontMatter
     from asbuilt.plan.model import Box, Metadatum, Spot
+    from asbuilt.plan.phase_finding import Found
 
 UNDECIDED: Final = "TBD"
 """Placeholder that `plan check --fix` writes; such a value is not part of the intent."""

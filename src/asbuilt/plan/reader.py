@@ -10,7 +10,6 @@ from urllib.parse import unquote
 
 from asbuilt.plan import lint
 from asbuilt.plan.checks import checks_of
-from asbuilt.plan.formats import Draft, Found, find_phases
 from asbuilt.plan.graph import Order, next_phase, waves
 from asbuilt.plan.intent_digest import Blanks, blanks_of, intent_of
 from asbuilt.plan.lint import Length
@@ -24,6 +23,7 @@ from asbuilt.plan.markdown.statuses import read_commit, read_status, stated_comm
 from asbuilt.plan.model import Box, Check, Count, Format, Phase, Plan, Spot, Status
 from asbuilt.plan.names import slugify
 from asbuilt.plan.phase_facts import Facts, read_phase, status_from_boxes
+from asbuilt.plan.phase_finding import Draft, Found, find_phases
 from asbuilt.plan.touches_ui import touches_ui
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from shutil import which
 
 import pytest
 
-from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.agents.sandbox.launch import launch, probe, settle
 from asbuilt.agents.sandbox.masks import masks_in
+from asbuilt.agents.sandboxed_commands import SandboxProcesses
 from asbuilt.policy.sandbox.rules import for_planning
 from asbuilt.ports import Command
 

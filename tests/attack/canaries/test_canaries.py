@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.agents.plan_session import PlanningSeat
 from asbuilt.agents.sandbox.launch import launch, probe
 from asbuilt.agents.sandbox.proxy import served
-from asbuilt.hook.readonly_script import made
-from asbuilt.policy.sandbox.readonly_script import FILTER
+from asbuilt.agents.sandboxed_commands import SandboxProcesses
+from asbuilt.hook.look_starter import made
+from asbuilt.policy.sandbox.look_script import FILTER
 from asbuilt.policy.sandbox.seccomp import seccomp_filter
 from asbuilt.ports import Command
-from asbuilt.session.readonly_script import place
+from asbuilt.session.look_command import place
 from tests.agents.conftest import Machine
 from tests.attack.canaries.planted import planted
 from tests.contracts.attempts import ended, started_with

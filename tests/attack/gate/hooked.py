@@ -16,7 +16,7 @@ from asbuilt.policy.plan_mode.state import Hold
 from asbuilt.policy.plan_mode.tool_tables import QUIET, READS, REFUSED, STARTS, WRITES
 from asbuilt.policy.shell.judge import verdict
 from asbuilt.session.conversation import folder_of, keep_hold, key_of
-from asbuilt.session.readonly_script import is_wrapped
+from asbuilt.session.look_command import is_wrapped
 from asbuilt.session.wildcard_expansion import names_in
 from tests.attack.gate.mutants import made, seeded
 from tests.attack.gate.rows import read_rows

@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, Self
 
 from asbuilt.agents.sandbox.launch import probe
-from asbuilt.hook.readonly_script import made
+from asbuilt.hook.look_starter import made
 from asbuilt.policy.plan_mode.state import Hold
 from asbuilt.session.conversation import folder_of, keep_hold
-from asbuilt.session.readonly_script import NAME, place
+from asbuilt.session.look_command import NAME, place
 from tests.attack.gate.rows import HERE, Row, read_rows
 from tests.attack.gate.stage import Stage, build
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from asbuilt.agents.attempts import FolderAttempts
-from asbuilt.agents.commands import SandboxProcesses
+from asbuilt.agents.sandboxed_commands import SandboxProcesses
 from asbuilt.errors import (
     AsbuiltError,
     ForgeBusy,

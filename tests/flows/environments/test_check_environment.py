@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.agents.commands import SandboxProcesses
+from asbuilt.agents.sandboxed_commands import SandboxProcesses
 from asbuilt.flows.environments.check_environment import CheckEnvironment, CheckEnvironments
 from asbuilt.flows.environments.limits_and_variables import Given
 from asbuilt.flows.environments.results import lay

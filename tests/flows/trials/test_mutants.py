@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from asbuilt.agents.commands import SandboxProcesses
+from asbuilt.agents.sandboxed_commands import SandboxProcesses
 from asbuilt.flows.environments.check_environment import CheckEnvironments
 from asbuilt.flows.trials.allowance import Allowance
 from asbuilt.flows.trials.phase_trials import lines_not_run, probe

@@ -28,7 +28,7 @@ from asbuilt.lifecycle.tasks.model import (
     workable,
 )
 from asbuilt.lifecycle.tasks.numbering import artifact_number, artifact_path, written
-from asbuilt.lifecycle.tasks.prompt import context, order_for, prompt
+from asbuilt.lifecycle.tasks.planner_context import context, order_for, prompt
 from asbuilt.lifecycle.tasks.results import settled
 from asbuilt.lifecycle.tasks.statuses import Status
 from tests.support.happened import happened

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from asbuilt.proof.projects.finding import MOST, find
 from asbuilt.proof.projects.index import wanted
+from asbuilt.proof.projects.known_runners import FOREIGN, TABLE
 from asbuilt.proof.projects.model import Project
-from asbuilt.proof.projects.runner_marks import FOREIGN, TABLE
 from tests.proof.projects.trees import of, tree
 
 PYTEST = "python -m pytest -q"

@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.attempt_folder import Folder, Terms, Unreadable, read_shared, write_whole
-from asbuilt.agents.commands import attended
 from asbuilt.agents.contract import NOTHING, Needs
 from asbuilt.agents.host.permission_answers import try_sandbox
 from asbuilt.agents.sandbox import process_tree
@@ -32,6 +31,7 @@ from asbuilt.agents.sandbox.launch import can_overlay, history_of, prepare, sett
 from asbuilt.agents.sandbox.masks import cleaned
 from asbuilt.agents.sandbox.proxy import Egress, egress_for
 from asbuilt.agents.sandbox.toolchains import shown_for, variables_in
+from asbuilt.agents.sandboxed_commands import attended
 from asbuilt.agents.streams import Capture
 from asbuilt.policy.roles import ACTING_FOLDERS
 from asbuilt.policy.sandbox.check_environment import PLACED, for_results

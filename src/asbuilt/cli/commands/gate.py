@@ -26,7 +26,7 @@ from asbuilt.policy.light_json import read
 from asbuilt.policy.shell.judge import verdict
 from asbuilt.session.conversation import state_home
 from asbuilt.session.hook_command import ASKED, hook_argv
-from asbuilt.session.readonly_script import rule
+from asbuilt.session.look_command import rule
 from asbuilt.session.wildcard_expansion import names_in
 
 Judge = Callable[[str], str | None]

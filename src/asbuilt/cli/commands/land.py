@@ -17,7 +17,7 @@ from asbuilt.cli.shell.run_context import Site, site_of
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.errors import DONE, GATE_STOPPED, GateStopped, NotFound
 from asbuilt.journal import runs
-from asbuilt.journal.turns import landing_line
+from asbuilt.journal.queues import landing_queue
 from asbuilt.settings.running import renewed
 
 if TYPE_CHECKING:
@@ -82,7 +82,7 @@ def _need_proven(site: Site, address: Address, slug: str) -> None:
 def _to_front(door: Door, site: Site, run: Run) -> bool:
     """Move a run that waits in line directly behind the one that lands; return False if it does not wait."""
     with site.journal.store.write() as session:
-        ahead = landing_line.to_front(session, run)
+        ahead = landing_queue.to_front(session, run)
     if ahead is None:
         return False
     branch, slug = run.options.branch, run.options.slug

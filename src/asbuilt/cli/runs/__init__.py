@@ -1,1 +1,1 @@
-"""Shared code of the commands about runs: state, waits, decisions, terms and schedules."""
+"""What several commands share: plan approval, drafts, inbox, test command, run terms, next step."""

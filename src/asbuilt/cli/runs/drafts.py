@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from asbuilt.cli.runs.before_start import UNNAMED, terms_of, with_team
 from asbuilt.cli.runs.costs import expected_by
+from asbuilt.cli.runs.run_terms import UNNAMED, terms_of, with_team
 from asbuilt.cli.ui.columns import pad, shorten
 from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.cli.ui.words import counted

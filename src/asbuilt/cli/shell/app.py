@@ -73,9 +73,9 @@ class Root(LazyGroup):
 
 
 def _start(door: Door) -> int:
-    from asbuilt.cli.commands import start  # noqa: PLC0415 - the door's dispatch
+    from asbuilt.cli.commands import home_screen  # noqa: PLC0415 - the door's dispatch
 
-    return start.run(door)
+    return home_screen.run(door)
 
 
 root: Final = Root(

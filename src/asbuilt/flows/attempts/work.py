@@ -28,7 +28,7 @@ from asbuilt.flows.verification.judge import (
 from asbuilt.git.workspace.workspaces import written_in
 from asbuilt.lifecycle.pull_request.facts import REPAIRS
 from asbuilt.lifecycle.run.facts import RESUMABLE, WHOLE, AttemptFacts, RunFacts
-from asbuilt.proof.change.infrastructure import is_cache
+from asbuilt.proof.change.restored_test_settings import is_cache
 from asbuilt.proof.drift.measured_numbers import Weighed, weigh
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.errors import GateStopped
 from asbuilt.events.attempts import AttemptBegun
 from asbuilt.events.runs import RunStarted
-from asbuilt.flows.checks.inspect import keep_remarks
+from asbuilt.flows.checks.change_inspection import keep_remarks
 from asbuilt.flows.checks.prove import tree_of
 from asbuilt.git.workspace.unsandboxed_reach import reach, under_way
 from asbuilt.git.workspace.workspaces import written_in

@@ -15,7 +15,7 @@ from asbuilt.flows.trials.suite import Order, Trials
 from asbuilt.flows.trials.weakened_tests import run_earlier_tests, run_old_tests
 from asbuilt.git.commits import read_commit
 from asbuilt.policy.shell.judge import argv_of
-from asbuilt.proof.change.infrastructure import put_back_words
+from asbuilt.proof.change.restored_test_settings import put_back_words
 from asbuilt.proof.counts import Counts, from_output, from_report
 from asbuilt.proof.evidence import (
     SETUP,

@@ -10,7 +10,7 @@ from asbuilt.git.files import entries
 from asbuilt.git.objects import read_object
 from asbuilt.git.refs import touched
 from asbuilt.git.trees import contents, differing, mentioning, sizes_in, text_of
-from asbuilt.proof.change.infrastructure import PutBack, is_infrastructure, put_back
+from asbuilt.proof.change.restored_test_settings import PutBack, is_infrastructure, put_back
 from asbuilt.proof.projects.index import is_vendored, top_first
 from asbuilt.proof.suites.path_roles import Role, is_test_code, role_of
 from asbuilt.proof.trials.emptied import emptied

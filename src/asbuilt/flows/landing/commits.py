@@ -14,7 +14,7 @@ from asbuilt.errors import GateStopped
 from asbuilt.events.landings import LandingDone, LandingQueued, LandingRefused, LandingUndone
 from asbuilt.events.phases import PhaseProven
 from asbuilt.events.plans import PlanCompleted, PlanMarked
-from asbuilt.flows.checks.inspect import kept_remarks
+from asbuilt.flows.checks.change_inspection import kept_remarks
 from asbuilt.flows.checks.prove import Proving, tree_of
 from asbuilt.flows.landing.move import Load, Mover
 from asbuilt.flows.landing.payload import Picks, Reverts, completion, reopens
@@ -27,7 +27,7 @@ from asbuilt.git import commits, locks
 from asbuilt.git.repository import Repository, plan_branch, tip
 from asbuilt.git.workspace import snapshots, workspaces
 from asbuilt.journal import approvals
-from asbuilt.journal.turns import landing_line
+from asbuilt.journal.queues import landing_queue
 from asbuilt.lifecycle.undo import UndoFacts
 from asbuilt.ports import Kept, Workspace
 from asbuilt.proof.excuses import gaps_in
@@ -230,16 +230,16 @@ def take_turn(record: Record) -> bool:
     """Return whether the run is first in line for its branch; if not, record its place."""
     run, until = record.run, time.monotonic() + _NEAR_S
     with record.store.write() as session:
-        ahead = landing_line.join(session, run, is_urgent=run.options.front is True)
+        ahead = landing_queue.join(session, run, is_urgent=run.options.front is True)
     while len(ahead) == 1 and time.monotonic() < until:
         time.sleep(_POLL_S)
         with record.store.read() as session:
-            ahead = landing_line.ahead_of(session, run)
+            ahead = landing_queue.ahead_of(session, run)
     if not ahead:
         return True
     with record.store.write() as session:
         # The run ahead may have left since, and its turn would be lost.
-        ahead = landing_line.join(session, run)
+        ahead = landing_queue.join(session, run)
         if ahead:
             queued = LandingQueued(branch=run.options.branch, ahead=len(ahead), behind=ahead[-1])
             append_event(session, run, queued, f"queued/{session.now}")
@@ -253,7 +253,7 @@ def append_in_turn(record: Record, works: Iterable[Work], event: Event, key: str
     """
     with record.store.write() as session:
         if isinstance(event, LandingDone | LandingRefused):
-            landing_line.leave(session, record.run)
+            landing_queue.leave(session, record.run)
         append_event(session, record.run, event, key)
         if isinstance(event, LandingDone) and not event.reverts:
             phases = [work.phase for work in works]

@@ -77,7 +77,7 @@ def _refusal(refused: landing.Refused, again: str) -> Refusal:
     """Return a refusal with the command to type next, which works as the checkout is now."""
     if refused.kind == "protected":
         return Refusal(refused.what, refused.why, refused.next_step)
-    advice, way = f"{refused.why} {refused.next_step}", refused.way_out
+    advice, way = f"{refused.why} {refused.next_step}", refused.remedy
     if way is None:
         return Refusal(refused.what, advice, again)
     if way.clears:

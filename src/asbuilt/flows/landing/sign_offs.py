@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.phases import PhaseProven, SignOffWanted
 from asbuilt.events.questions import SignOffKey, in_run
-from asbuilt.flows.checks.inspect import kept_remarks
+from asbuilt.flows.checks.change_inspection import kept_remarks
 from asbuilt.lifecycle.status.report import SignOff
 from asbuilt.proof.remarks import Remark, asked_about, key_of, words_of
 

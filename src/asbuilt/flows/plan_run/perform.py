@@ -22,7 +22,14 @@ from asbuilt.events.phases import (
 )
 from asbuilt.flows.attempts.snapshot import keep
 from asbuilt.flows.checks.baseline import prove_first_tests
-from asbuilt.flows.checks.inspect import Before, are_compared, failing_of, inspect, keep_remarks, kept_remarks
+from asbuilt.flows.checks.change_inspection import (
+    Before,
+    are_compared,
+    failing_of,
+    inspect,
+    keep_remarks,
+    kept_remarks,
+)
 from asbuilt.flows.checks.outcomes import failures_of, outcome_of, unusable_in
 from asbuilt.flows.checks.outside_changes import Surroundings
 from asbuilt.flows.checks.pictures import repeat_tries

@@ -10,7 +10,7 @@ from asbuilt.events.attempts import Ended
 from asbuilt.flows.run.briefs import program_of
 from asbuilt.flows.run.environment import signed_in_by
 from asbuilt.journal.engine.workers import machine_id
-from asbuilt.journal.turns import breakers
+from asbuilt.journal.queues import account_breakers
 from asbuilt.lifecycle.kinds import Facts, next_move
 from asbuilt.lifecycle.run.agent_stops import is_of_account
 from asbuilt.lifecycle.run.guards import can_wait, role_of
@@ -42,7 +42,7 @@ def choose(session: Session, room: Path, run: Run, facts: Facts) -> Move:
     move = next_move(facts, session.now)
     if role_of(move) is None:
         return move
-    known = breakers.of(session, run.org)
+    known = account_breakers.of(session, run.org)
     if known:
         kinds = {role: program_of(run.options, role).kind for role in ("", *run.options.agents)}
         accounts = {role: known.get(account_of(room, kind)) for role, kind in kinds.items()}
@@ -57,13 +57,13 @@ def may_start(fenced: Fenced, facts: Facts, move: Move) -> bool:
     if breaker is None or not can_wait(facts, move):
         return True
     with fenced.write() as session:
-        return breakers.claim(session, fenced.segment.org, breaker.account, chain=facts.chain_name)
+        return account_breakers.claim(session, fenced.segment.org, breaker.account, chain=facts.chain_name)
 
 
 def learn(session: Session, run: Run, account: str, chain: str, event: Event) -> None:
     """Open the breaker of an account whose agent met a cause, or close it after an agent finished."""
     if not isinstance(event, Ended) or event.ending == "done":
-        breakers.passed(session, run.org, account)
+        account_breakers.passed(session, run.org, account)
     elif event.ending == "limited" and is_of_account(event.cause or "usage_limit"):
         cause = event.cause or "usage_limit"
-        breakers.trip(session, run.org, account, cause, event.resets_at, chain=chain)
+        account_breakers.trip(session, run.org, account, cause, event.resets_at, chain=chain)

@@ -34,7 +34,7 @@ from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.tasks.model import Changes, Pending, workable
 from asbuilt.lifecycle.tasks.next_move import FINISHED, TaskRunFacts
 from asbuilt.lifecycle.tasks.numbering import ROADMAP
-from asbuilt.lifecycle.tasks.prompt import prompt
+from asbuilt.lifecycle.tasks.planner_context import prompt
 from asbuilt.lifecycle.tasks.results import (
     Finished,
     Unfinished,

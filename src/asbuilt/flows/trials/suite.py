@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from asbuilt.flows.environments.trees import Trees
 from asbuilt.flows.trials.allowance import Allowance, limit_of
 from asbuilt.policy.shell.judge import argv_of
-from asbuilt.proof.change.infrastructure import is_cache
+from asbuilt.proof.change.restored_test_settings import is_cache
 from asbuilt.proof.projects.index import below, is_within
 from asbuilt.proof.runner_command_lines import (
     Call,

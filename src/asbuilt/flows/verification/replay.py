@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from asbuilt.errors import NotFound, StoreFailed
 from asbuilt.events.attempts import Judged, TogetherDone, TogetherJudged, VerdictGiven
-from asbuilt.flows.checks.inspect import Before, inspect, kept_remarks
+from asbuilt.flows.checks.change_inspection import Before, inspect, kept_remarks
 from asbuilt.flows.checks.prove import Proving, tree_of
 from asbuilt.flows.trials.suite import Order
 from asbuilt.flows.verification.judge import Exhibits, Subject, all_exhibits, phase_subject, plan_subject

@@ -22,7 +22,7 @@ from asbuilt.git.command import check_branch, check_oid
 from asbuilt.git.commits import contains
 from asbuilt.git.landing.checkout import HOOK_WAITS, Settled, is_locked, settle, write_hook
 from asbuilt.git.landing.overwrites import between, filtered, in_the_way, lines_at_stake, overlapping
-from asbuilt.git.landing.ways_out import WayOut, look, set_aside, stash
+from asbuilt.git.landing.refusal_remedies import Remedy, look, set_aside, stash
 from asbuilt.git.locks import guarded, heal, lock_of, recorded
 from asbuilt.git.repository import Checkout, Repository, checkouts, checkouts_of, operations, tip
 from asbuilt.lifecycle.pull_request.forge import BranchMoved
@@ -88,7 +88,7 @@ class Refused(Struct, frozen=True, kw_only=True):
     what: str
     why: str
     next_step: str
-    way_out: WayOut | None = None
+    remedy: Remedy | None = None
     """A command that helps, if one is known."""
 
     def error(self) -> NotLanded:
@@ -258,7 +258,7 @@ def _look(repository: Repository, checkout: Checkout, ref: str, old: str, new: s
             f"{checkout.path} is in the middle of a {busy}",
             f"{branch} is checked out there. Nothing moved.",
             f"Finish it, or {leave}",
-            way_out=look(repository, checkout, f"finish the {busy}, or end it: {leave}"),
+            remedy=look(repository, checkout, f"finish the {busy}, or end it: {leave}"),
         )
     paths = between(repository, old, new)
     if drivers := filtered(checkout, paths, repository.programs.drivers):
@@ -323,10 +323,10 @@ def moved_too_often(ref: str, times: int) -> Refused:
 
 
 def _refused(
-    kind: Kind, what: str, why: str, do: str, paths: tuple[str, ...] = (), way_out: WayOut | None = None
+    kind: Kind, what: str, why: str, do: str, paths: tuple[str, ...] = (), remedy: Remedy | None = None
 ) -> Refused:
     what, next_step = f"Not landed: {what}.", f"{do}, then land again."
-    return Refused(kind=kind, paths=paths, what=what, why=why, next_step=next_step, way_out=way_out)
+    return Refused(kind=kind, paths=paths, what=what, why=why, next_step=next_step, remedy=remedy)
 
 
 def _short(ref: str) -> str:

@@ -21,7 +21,7 @@ from asbuilt.journal.encoding.codec import whole
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address
 from asbuilt.journal.queries.facts_cache import Folds, PlanFold
-from asbuilt.journal.turns import landing_line
+from asbuilt.journal.queues import landing_queue
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.kinds import Facts, fold
 from asbuilt.lifecycle.plan_run.number_corrections import drifted
@@ -177,7 +177,7 @@ def _run_view(session: Session, blobs: Blobs, run: Run, facts: Facts) -> RunView
     questions = approvals.waiting_of(session, run.org, run.repo, run.run)
     if isinstance(facts, DeliveryFacts) and facts.landing.line is not None:
         # The event has the place of then; others have landed since.
-        ahead = landing_line.ahead_of(session, run)
+        ahead = landing_queue.ahead_of(session, run)
         if ahead:
             branch, behind = run.options.branch, ahead[-1]
             facts.landing.line = LandingQueued(branch=branch, ahead=len(ahead), behind=behind)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.runs import WaitReason
-from asbuilt.lifecycle.delivery.pull_request import pulling
+from asbuilt.lifecycle.delivery.pull_request_next_move import pulling
 from asbuilt.lifecycle.delivery.sign_offs import ask_sign_offs
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.questions import asked

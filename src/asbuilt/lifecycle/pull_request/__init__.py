@@ -1,1 +1,1 @@
-"""A landing by pull request: its next move, and what must hold afterwards. Pure."""
+"""Pull requests: their facts, reviews of drafts in them, and what must hold after a landing by one. Pure."""

@@ -10,7 +10,6 @@ from datetime import UTC, date, datetime
 from typing import Any, Final, NamedTuple
 
 from asbuilt.errors import EditRefused, NotFound, UsageWrong
-from asbuilt.plan.contract import phase_contract
 from asbuilt.plan.editing import splices
 from asbuilt.plan.intent_digest import UNDECIDED
 from asbuilt.plan.lint import PLAN_METADATA, TASK_METADATA
@@ -18,6 +17,7 @@ from asbuilt.plan.markdown.source import Edit, Span, Splicer
 from asbuilt.plan.markdown.statuses import WRITABLE, bracket_of
 from asbuilt.plan.model import Format, Phase, Plan, Status
 from asbuilt.plan.numeric_claims import bullets_of, corrected
+from asbuilt.plan.plan_json import phase_json
 from asbuilt.plan.reader import read
 
 AUDIT: Final = "<!-- Auto-corrected "
@@ -286,15 +286,15 @@ def _unchanging(phase: Phase, only: str | None, *, keeps_intent: bool) -> dict[s
     Line numbers are left out; for the phase `only` its marks too, and without `keeps_intent` its criteria and
     intent.
     """
-    contract = phase_contract(phase)
-    del contract["lines"]
-    bullets = [*contract["work_items"], *contract["criteria"]]
+    fields = phase_json(phase)
+    del fields["lines"]
+    bullets = [*fields["work_items"], *fields["criteria"]]
     for bullet in bullets:
         del bullet["line"]
     if phase.id == only:
-        del contract["status"], contract["commit"]
+        del fields["status"], fields["commit"]
         for bullet in bullets:
             del bullet["done"]
         if not keeps_intent:
-            del contract["intent"], contract["criteria"]
-    return contract
+            del fields["intent"], fields["criteria"]
+    return fields

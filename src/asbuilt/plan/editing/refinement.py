@@ -11,12 +11,12 @@ from collections.abc import Collection, Iterable
 from typing import Any, Final
 
 from asbuilt.errors import EditRefused
-from asbuilt.plan.contract import phase_contract
 from asbuilt.plan.editing.edit import mark_item, mark_phase, the_phase
 from asbuilt.plan.markdown.frontmatter import read_front_matter
 from asbuilt.plan.markdown.source import Edit, Source, Span, Splicer, encode
 from asbuilt.plan.markdown.statuses import WRITABLE
 from asbuilt.plan.model import Metadatum, Phase, Plan, Status
+from asbuilt.plan.plan_json import phase_json
 from asbuilt.plan.reader import read
 
 _LINE_END: Final = re.compile(r"\r\n?|\n")
@@ -241,16 +241,16 @@ def _applied(plan: Plan, edit: Edit) -> Plan:
 
 def _unchanging(plan: Plan, phase: Phase, *, like: bytes | None = None) -> dict[str, Any]:
     """Return everything that must stay of a completed phase: all but its lines and dependencies."""
-    contract = phase_contract(phase)
-    del contract["lines"], contract["depends_on"]
-    for bullet in (*contract["work_items"], *contract["criteria"]):
+    fields = phase_json(phase)
+    del fields["lines"], fields["depends_on"]
+    for bullet in (*fields["work_items"], *fields["criteria"]):
         del bullet["line"]
-    contract["bytes"] = plan.verbatim(phase)
-    if like is not None and not contract["bytes"].removeprefix(like).strip(b"\r\n"):
-        contract["bytes"] = like
+    fields["bytes"] = plan.verbatim(phase)
+    if like is not None and not fields["bytes"].removeprefix(like).strip(b"\r\n"):
+        fields["bytes"] = like
     row = phase.row
-    contract["row"] = None if row is None else encode(plan.source.lines[row.line - 1])
-    return contract
+    fields["row"] = None if row is None else encode(plan.source.lines[row.line - 1])
+    return fields
 
 
 def _marks(metadata: Iterable[Metadatum]) -> dict[str, str]:

@@ -13,9 +13,9 @@ from typing import Final
 from asbuilt.errors import PlanUnreadable
 from asbuilt.plan.reader import read
 from asbuilt.proof.change.boundaries import LINK_WORDS, PLACES, SEVERITY, WORDS, Boundary, link_of
-from asbuilt.proof.change.infrastructure import is_cache
 from asbuilt.proof.change.loosened_linters import loosened, suppressions
 from asbuilt.proof.change.promised_names import wanted_and_checked
+from asbuilt.proof.change.restored_test_settings import is_cache
 from asbuilt.proof.projects.index import is_vendored
 from asbuilt.proof.projects.manifests import table, toml
 from asbuilt.proof.remarks import Remark, cited_words, content_of

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.proof.projects import node, python
 from asbuilt.proof.projects.index import Index, below, is_aside, is_within, parent, top_first
+from asbuilt.proof.projects.known_runners import DOCKER, FOREIGN, TABLE, Family, Row
 from asbuilt.proof.projects.manifests import table, texts, toml
 from asbuilt.proof.projects.model import Project, Suite
-from asbuilt.proof.projects.runner_marks import DOCKER, FOREIGN, TABLE, Family, Row
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

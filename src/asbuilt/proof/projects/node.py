@@ -12,9 +12,9 @@ from fnmatch import fnmatchcase
 from typing import Final
 
 from asbuilt.proof.projects.index import Index, below, is_within, parent
+from asbuilt.proof.projects.known_runners import TABLE, row
 from asbuilt.proof.projects.manifests import json_object, table, texts
 from asbuilt.proof.projects.model import Suite
-from asbuilt.proof.projects.runner_marks import TABLE, row
 
 _PLACEHOLDER: Final = "no test specified"
 _CALLED: Final = re.compile(

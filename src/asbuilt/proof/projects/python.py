@@ -13,9 +13,9 @@ from typing import Any, Final, NamedTuple
 
 from asbuilt.proof.projects.declared import arguments, declarations, runnable
 from asbuilt.proof.projects.index import Index, below, is_aside, is_within, parent
+from asbuilt.proof.projects.known_runners import row
 from asbuilt.proof.projects.manifests import ini, lines, name_of, table, texts, toml
 from asbuilt.proof.projects.model import Suite
-from asbuilt.proof.projects.runner_marks import row
 
 MANIFESTS: Final = (
     "pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "tox.toml", "pytest.ini",

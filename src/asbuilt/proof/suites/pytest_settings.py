@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from asbuilt.proof.projects.manifests import table, toml
-from asbuilt.proof.suites.commands import PartialFinding, options_compared
 from asbuilt.proof.suites.model import Kind, Severity
+from asbuilt.proof.suites.weakened_test_command import PartialFinding, options_compared
 
 Settings = dict[str, tuple[str, ...]]
 _COLLECTING: Final = {

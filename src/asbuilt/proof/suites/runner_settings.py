@@ -12,8 +12,9 @@ from itertools import product
 from typing import Final, NamedTuple
 
 from asbuilt.proof.projects.manifests import json_object, table
-from asbuilt.proof.suites import commands, pytest_settings
+from asbuilt.proof.suites import pytest_settings
 from asbuilt.proof.suites.model import Change, Finding, Kind, Order, Severity
+from asbuilt.proof.suites.weakened_test_command import RUNNER, PartialFinding, compared
 
 _FAILS, _SIGN_OFF = Severity.FAILS, Severity.SIGN_OFF
 _TEST_SCRIPT: Final = re.compile(r"(?i)test|check|verify|^ci$|spec|e2e")
@@ -90,7 +91,7 @@ def compare_settings(change: Change, order: Order) -> list[Finding]:
     ] + _recipes(change, order)
 
 
-def _changes(change: Change, order: Order) -> Iterator[commands.PartialFinding]:
+def _changes(change: Change, order: Order) -> Iterator[PartialFinding]:
     name = change.path.rpartition("/")[2]
     if "pytest11" in change.new and "pytest11" not in change.old:
         yield Kind.RUNNER_CHANGED, _SIGN_OFF, "pytest11: a plugin of the project's own"
@@ -99,7 +100,7 @@ def _changes(change: Change, order: Order) -> Iterator[commands.PartialFinding]:
     elif name in ("tox.ini", "setup.cfg"):
         old, new = _tox(change.old), _tox(change.new)
         for section in old:
-            yield from commands.compared(old[section], new.get(section, ""))
+            yield from compared(old[section], new.get(section, ""))
         yield from (
             finding
             for finding in _lines(change)
@@ -118,7 +119,7 @@ def _tox(text: str) -> dict[str, str]:
     }
 
 
-def _package(change: Change, order: Order) -> Iterator[commands.PartialFinding]:
+def _package(change: Change, order: Order) -> Iterator[PartialFinding]:
     old, new = json_object(change.old), json_object(change.new)
     scripts, now = table(old, "scripts"), table(new, "scripts")
     for name in sorted({*scripts, *now}):
@@ -129,13 +130,13 @@ def _package(change: Change, order: Order) -> Iterator[commands.PartialFinding]:
         ):
             continue
         if not after:
-            severity = _FAILS if commands.RUNNER.search(before) and name == "test" else _SIGN_OFF
+            severity = _FAILS if RUNNER.search(before) and name == "test" else _SIGN_OFF
             yield Kind.RUNNER_REPLACED, severity, f"scripts.{name} is gone"
         elif not before:
             if name in ("pretest", "posttest"):
                 yield Kind.RUNNER_CHANGED, _SIGN_OFF, f"scripts.{name}: {after}"
         else:
-            findings = [*commands.compared(before, after)]
+            findings = [*compared(before, after)]
             yield from findings or ([_another(name, before, after)] if is_check else [])
     for key in ("jest", "mocha", "vitest", "ava", "nyc", "c8", "overrides", "resolutions"):
         if old.get(key) != new.get(key) and key in new:
@@ -145,7 +146,7 @@ def _package(change: Change, order: Order) -> Iterator[commands.PartialFinding]:
         yield Kind.RUNNER_CHANGED, Severity.NOTE, f"type: {new.get('type')}"
 
 
-def _led_elsewhere(old: object, new: object) -> Iterator[commands.PartialFinding]:
+def _led_elsewhere(old: object, new: object) -> Iterator[PartialFinding]:
     """Compare an import map: a name with another target may lead tests past the product."""
     if isinstance(old, dict) and isinstance(new, dict):
         for name in sorted(old.keys() & new.keys()):
@@ -154,7 +155,7 @@ def _led_elsewhere(old: object, new: object) -> Iterator[commands.PartialFinding
                 yield Kind.RUNNER_CHANGED, _SIGN_OFF, f"imports.{name}: {now}"
 
 
-def _another(name: str, before: str, after: str) -> commands.PartialFinding:
+def _another(name: str, before: str, after: str) -> PartialFinding:
     """Judge a changed script that checks a phase: fails if it is idle, a note if its program is the same."""
     now = f"scripts.{name}: {after}"
     if _IDLE.fullmatch(after):
@@ -168,14 +169,14 @@ def _spread(value: object) -> list[str]:
     return json.dumps(value, indent=1).splitlines() if value is not None else []
 
 
-def _lines(change: Change) -> Iterator[commands.PartialFinding]:
+def _lines(change: Change) -> Iterator[PartialFinding]:
     old, new = (
         [line.strip().removesuffix(",") for line in text.splitlines()] for text in (change.old, change.new)
     )
     yield from _compared_lines(old, new)
 
 
-def _compared_lines(old: list[str], new: list[str]) -> Iterator[commands.PartialFinding]:
+def _compared_lines(old: list[str], new: list[str]) -> Iterator[PartialFinding]:
     known, now = set(old), set(new)
     for line in new:
         if line in known or line.startswith(("//", "#", "*", "<!--")):
@@ -188,8 +189,8 @@ def _compared_lines(old: list[str], new: list[str]) -> Iterator[commands.Partial
             yield Kind.RUNNER_CHANGED, _SIGN_OFF, line
         else:
             yield from (
-                finding for other in old if other not in now and commands.RUNNER.search(other)
-                for finding in commands.compared(other, line)
+                finding for other in old if other not in now and RUNNER.search(other)
+                for finding in compared(other, line)
             )  # fmt: skip
     for line in old:
         if line not in now and re.search(
@@ -233,7 +234,7 @@ def _recipes(change: Change, order: Order) -> list[Finding]:
             continue
         findings += [
             Finding(kind, severity, change.path, now, left, line=_line(change, other))
-            for kind, severity, now in commands.compared(left.partition("=")[2], other.partition("=")[2])
+            for kind, severity, now in compared(left.partition("=")[2], other.partition("=")[2])
         ]
     return findings
 
@@ -252,12 +253,8 @@ def _recipe(before: Sequence[str], after: Sequence[str]) -> Iterator[tuple[Kind,
         elif _is_ignored(other) and not _is_ignored(recipe_line):
             yield Kind.FAILURE_SWALLOWED, _FAILS, recipe_line, f"{other}: make ignores its failure"
         else:
-            findings = commands.compared(*(line.lstrip("@-+ ") for line in (recipe_line, other)))
-            kept = [
-                found
-                for found in findings
-                if commands.RUNNER.search(recipe_line) or found[0] is Kind.EXIT_FORCED
-            ]
+            findings = compared(*(line.lstrip("@-+ ") for line in (recipe_line, other)))
+            kept = [found for found in findings if RUNNER.search(recipe_line) or found[0] is Kind.EXIT_FORCED]
             yield from ((kind, severity, recipe_line, now) for kind, severity, now in kept)
             if not kept and not {*_VALUES.findall(recipe_line)} <= {*_VALUES.findall(other)}:
                 yield Kind.EXPECTATION_CHANGED, _SIGN_OFF, recipe_line, other
@@ -273,7 +270,7 @@ def _is_ignored(line: str) -> bool:
 
 def _alike(left: str, other: str) -> bool:
     first, second = (line.lstrip("@-+ ").split()[:1] for line in (left, other))
-    return first == second or all(map(commands.RUNNER.search, (left, other)))
+    return first == second or all(map(RUNNER.search, (left, other)))
 
 
 def _variable(line: str) -> str:

@@ -16,7 +16,7 @@ from asbuilt.cli.commands.author import in_conversation as author_here
 from asbuilt.cli.commands.plan.new import plans_folder, template_text
 from asbuilt.cli.commands.run.follow import ask_for, target_of
 from asbuilt.cli.runs import outcome
-from asbuilt.cli.runs.before_start import with_team
+from asbuilt.cli.runs.run_terms import with_team
 from asbuilt.cli.runs.test_command import explain_setup, is_settled, is_setup_broken, settle
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.run_context import Site, asker, open_site

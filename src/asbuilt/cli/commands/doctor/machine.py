@@ -16,8 +16,8 @@ from typing import Final, NamedTuple
 
 from msgspec import structs
 
-from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.agents.sandbox.launch import probe
+from asbuilt.agents.sandboxed_commands import SandboxProcesses
 from asbuilt.agents.sleep_inhibitor import awake
 from asbuilt.cli.commands.doctor.facts import ClockFacts, PowerFacts, ReachFacts, SandboxFacts
 from asbuilt.errors import SandboxUnavailable

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
 
-from asbuilt.agents.commands import SandboxProcesses
 from asbuilt.agents.roster import lacking
+from asbuilt.agents.sandboxed_commands import SandboxProcesses
 from asbuilt.cli.commands.doctor.facts import Agent, AgentsFacts, ErrorFacts, GitFacts, SuiteFacts, Tried
 from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, NotFound, SandboxUnavailable
 from asbuilt.flows.checks.project import project_of

@@ -19,9 +19,9 @@ from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, FAILED, NotFound, PlanUnreadable
 from asbuilt.library.atomic_files import replace
 from asbuilt.library.search_path import PlanFile, plans
-from asbuilt.plan.contract import problem_contract
 from asbuilt.plan.editing.edit import fill_in
 from asbuilt.plan.model import Phase, Plan, Status
+from asbuilt.plan.plan_json import problem_json
 from asbuilt.plan.problems import Problem, Rule
 from asbuilt.proof.checks_before_work import Tried, problems_of
 from asbuilt.settings.running import command_in
@@ -209,6 +209,6 @@ def _as_json(checked: _Checked) -> dict[str, Any]:
         **shown,
         "phases": len(plan.phases),
         "written": list(checked.written),
-        "problems": [problem_contract(problem) for problem in plan.problems],
+        "problems": [problem_json(problem) for problem in plan.problems],
         **({} if checked.tried is None else {"tried": [trial.plain for trial in checked.tried]}),
     }

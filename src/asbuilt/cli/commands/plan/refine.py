@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
 import click
 
 from asbuilt import wiring
-from asbuilt.cli.runs.before_start import with_team
 from asbuilt.cli.runs.check_trial import show_tried, trying
 from asbuilt.cli.runs.drafts import change_rows
 from asbuilt.cli.runs.inbox import question_in
 from asbuilt.cli.runs.next_step import has_agent
 from asbuilt.cli.runs.plan_approval import decide, refinements_of
+from asbuilt.cli.runs.run_terms import with_team
 from asbuilt.cli.shell.options import Door, script_option, subcommand
 from asbuilt.cli.shell.plan_context import complete_plan, problem_counts
 from asbuilt.cli.shell.run_context import Site, asker, open_site

@@ -28,11 +28,11 @@ from asbuilt.errors import UsageWrong
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import events_of
 from asbuilt.lifecycle.status.plan_state import done_now, fold_plan
-from asbuilt.plan.contract import as_contract, phase_contract
 from asbuilt.plan.editing.edit import the_phase
 from asbuilt.plan.graph import next_phase
 from asbuilt.plan.inference import FileSeen, Inference, infer, paths_in
 from asbuilt.plan.model import Count, Format, Phase, Plan, Status
+from asbuilt.plan.plan_json import as_json, phase_json
 from asbuilt.plan.problems import Problem, Severity
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def command(door: Door, plan: str, phase_id: str | None, *, verbatim: bool) -> N
         sys.stdout.buffer.write(opened.plan.verbatim(phase))
         sys.stdout.buffer.flush()
     elif door.json:
-        door.screen.emit_json(_contract(desk, opened) if phase is None else phase_contract(phase))
+        door.screen.emit_json(_plan_json(desk, opened) if phase is None else phase_json(phase))
     elif phase is not None:
         _show_phase(door, phase)
     else:
@@ -116,13 +116,13 @@ def _show_expected(door: Door, opened: Opened, depth: str) -> None:
         answer(door, "Cost ", f"{cost}.")
 
 
-def _contract(desk: Desk, opened: Opened) -> dict[str, Any]:
-    contract = as_contract(opened.plan, path=opened.at.shown, slug=opened.at.slug)
-    for phase, phase_data in zip(opened.plan.phases, contract["phases"], strict=True):
+def _plan_json(desk: Desk, opened: Opened) -> dict[str, Any]:
+    plan_data = as_json(opened.plan, path=opened.at.shown, slug=opened.at.slug)
+    for phase, phase_data in zip(opened.plan.phases, plan_data["phases"], strict=True):
         inference = _inference(desk, opened.plan, phase)
         if inference is not None:
             phase_data["inferred"] = inference._asdict()
-    return contract
+    return plan_data
 
 
 def _inference(desk: Desk, plan: Plan, phase: Phase) -> Inference | None:

@@ -23,10 +23,10 @@ from asbuilt.cli.commands.run.resume import Continuing, continue_named, continue
 from asbuilt.cli.commands.run.schedule import Timed, When, put_on, read_times, refuse_contradictions, times
 from asbuilt.cli.runs import outcome
 from asbuilt.cli.runs.agent_choice import Chosen, chosen_before
-from asbuilt.cli.runs.before_start import announce, terms_of, with_team
 from asbuilt.cli.runs.costs import expected
 from asbuilt.cli.runs.drafts import difference
 from asbuilt.cli.runs.next_step import has_agent
+from asbuilt.cli.runs.run_terms import announce, terms_of, with_team
 from asbuilt.cli.runs.test_command import is_settled, need_setup, settle
 from asbuilt.cli.shell.options import Door, script_option, subcommand, with_options
 from asbuilt.cli.shell.plan_context import complete_phase, complete_plan, desk_for, naming

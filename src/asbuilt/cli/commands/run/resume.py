@@ -14,9 +14,9 @@ from asbuilt.cli.commands.run.follow import ask_for, look_on
 from asbuilt.cli.commands.stop import end
 from asbuilt.cli.runs import outcome
 from asbuilt.cli.runs.agent_choice import Chosen
-from asbuilt.cli.runs.before_start import landing_of, with_team
 from asbuilt.cli.runs.grants import need_grants
 from asbuilt.cli.runs.lost_plan_file import refuse_without_file
+from asbuilt.cli.runs.run_terms import landing_of, with_team
 from asbuilt.cli.shell.addresses import is_served
 from asbuilt.cli.shell.plan_context import desk_for
 from asbuilt.cli.shell.run_context import Site, asker, look_at, the_only

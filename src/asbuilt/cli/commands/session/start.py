@@ -28,8 +28,8 @@ from asbuilt.policy.plan_mode.state import Hold
 from asbuilt.session.bytecode import compile_hooks
 from asbuilt.session.conversation import folder_of, keep_hold, key_of, state_home
 from asbuilt.session.hook_command import ASKED, hook_argv
-from asbuilt.session.readonly_script import NAME as LOOK
-from asbuilt.session.readonly_script import offer, rule
+from asbuilt.session.look_command import NAME as LOOK
+from asbuilt.session.look_command import offer, rule
 from asbuilt.settings.files import correcting
 from asbuilt.settings.running import chosen_for_runs
 from asbuilt.settings.user_folders import home_of

@@ -1,8 +1,8 @@
-"""The line of runs that land on one branch of a repository, over all workers of the database.
+"""The queue of runs that land on one branch of a repository, over all workers of the database.
 
-Rule: the first in line lands, and only it. The transaction in which the first leaves writes the event of the
-next run and makes it due. A row without a run serializes changes of the line. It is locked before the head
-row of any plan, or two runs that leave at once wait for each other.
+Rule: the first in the queue lands, and only it. The transaction in which the first leaves writes the event of
+the next run and makes it due. A row without a run serializes changes of the queue. It is locked before the
+head row of any plan, or two runs that leave at once wait for each other.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _THIS: Final = "org = :org AND repo = :repo AND branch = :branch AND run <> ''"
 
 
 def join(session: Session, run: Run, *, is_urgent: bool = False) -> tuple[str, ...]:
-    """Put a run into its branch's line, behind the first if urgent; return the plans ahead, in order."""
+    """Put a run into its branch's queue, behind the first if urgent; return the plans ahead, in order."""
     _lock(session, run)
     key = _key(run)
     rows = session.rows(f"SELECT run, place FROM landing_line WHERE {_THIS} ORDER BY place", **key)
@@ -39,7 +39,7 @@ def join(session: Session, run: Run, *, is_urgent: bool = False) -> tuple[str, .
 
 
 def ahead_of(session: Session, run: Run) -> tuple[str, ...]:
-    """Return the plans ahead of a run in the line of its branch, in order."""
+    """Return the plans ahead of a run in the queue of its branch, in order."""
     rows = session.rows(
         f"SELECT slug FROM landing_line WHERE {_THIS} AND place <"
         f" (SELECT place FROM landing_line WHERE {_THIS} AND run = :run) ORDER BY place",
@@ -50,7 +50,7 @@ def ahead_of(session: Session, run: Run) -> tuple[str, ...]:
 
 
 def leave(session: Session, run: Run) -> None:
-    """Take a run out of its line. If it was the first, the next gets the turn, and the second wakes."""
+    """Take a run out of its queue. If it was the first, the next gets the turn, and the second wakes."""
     key = _key(run)
     if not session.rows(f"SELECT 1 FROM landing_line WHERE {_THIS} AND run = :run", **key, run=run.run):
         return
@@ -71,7 +71,7 @@ def leave(session: Session, run: Run) -> None:
 
 
 def to_front(session: Session, run: Run) -> tuple[str, ...] | None:
-    """Move a waiting run directly behind the first; return who is ahead then, None if it is not in line."""
+    """Move a waiting run directly behind the first; return who is ahead then, None if it is not queued."""
     _lock(session, run)
     key = _key(run)
     if not session.rows(f"SELECT 1 FROM landing_line WHERE {_THIS} AND run = :run", **key, run=run.run):

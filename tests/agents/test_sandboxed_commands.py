@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.agents.commands import SandboxProcesses
+from asbuilt.agents.sandboxed_commands import SandboxProcesses
 from asbuilt.errors import CommandStopped, SandboxUnavailable
 from asbuilt.policy.shell.judge import argv_of
 from asbuilt.ports import Command
@@ -29,7 +29,7 @@ MARK = "ASBUILT_TEST_MARK"
 MEASURE = """\
 import json, re, sys
 from pathlib import Path
-from asbuilt.agents.commands import SandboxProcesses
+from asbuilt.agents.sandboxed_commands import SandboxProcesses
 from asbuilt.ports import Command
 command = Command(argv=tuple(sys.argv[3:]), cwd=Path("/"), output_cap=8_000_000)
 ended = SandboxProcesses(scratch=Path(sys.argv[1]), level=sys.argv[2]).run(command)

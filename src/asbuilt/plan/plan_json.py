@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from asbuilt.plan.problems import Problem
 
 
-def as_contract(plan: Plan, *, path: str, slug: str) -> dict[str, Any]:
+def as_json(plan: Plan, *, path: str, slug: str) -> dict[str, Any]:
     """Return a plan as plain JSON values."""
     return {
         "schema": "asbuilt.plan/1",
@@ -21,7 +21,7 @@ def as_contract(plan: Plan, *, path: str, slug: str) -> dict[str, Any]:
         "issues": list(plan.issues),
         "digest": plan.digest,
         "intent": plan.intent,
-        "phases": [phase_contract(phase) for phase in plan.phases],
+        "phases": [phase_json(phase) for phase in plan.phases],
         "waves": [list(wave) for wave in plan.waves],
         "next": plan.next,
         "progress": plan.progress._asdict(),
@@ -31,11 +31,11 @@ def as_contract(plan: Plan, *, path: str, slug: str) -> dict[str, Any]:
         "companion": plan.companion,
         "sections": list(plan.sections),
         "size": {"lines": len(plan.source.lines), "chars": len(plan.source.text)},
-        "problems": [problem_contract(problem) for problem in plan.problems],
+        "problems": [problem_json(problem) for problem in plan.problems],
     }
 
 
-def phase_contract(phase: Phase) -> dict[str, Any]:
+def phase_json(phase: Phase) -> dict[str, Any]:
     """Return a phase as plain JSON values."""
     return {
         "id": phase.id,
@@ -58,7 +58,7 @@ def phase_contract(phase: Phase) -> dict[str, Any]:
     }
 
 
-def problem_contract(problem: Problem) -> dict[str, Any]:
+def problem_json(problem: Problem) -> dict[str, Any]:
     """Return a problem as plain JSON values."""
     return problem._asdict() | {"severity": problem.severity.value, "rule": problem.rule.value}
 

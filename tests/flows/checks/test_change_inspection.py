@@ -9,7 +9,7 @@ import pytest
 from asbuilt.events.attempts import ChecksDone
 from asbuilt.events.options_json import read_options
 from asbuilt.events.phases import PhaseBegun
-from asbuilt.flows.checks.inspect import inspect, keep_remarks
+from asbuilt.flows.checks.change_inspection import inspect, keep_remarks
 from asbuilt.flows.run.record import Record
 from asbuilt.git.workspace.workspaces import put_back
 from asbuilt.journal import runs

@@ -13,9 +13,9 @@ import pytest
 
 from asbuilt.agents.sandbox import landlock
 from asbuilt.agents.sandbox.launch import probe
-from asbuilt.hook.readonly_script import made
+from asbuilt.hook.look_starter import made
 from asbuilt.policy.plan_mode.state import Hold
-from asbuilt.session.readonly_script import place, wrapped
+from asbuilt.session.look_command import place, wrapped
 from tests.contracts.attempts import until
 from tests.hook.calling import Conversation, Said
 from tests.live.stage import git

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from asbuilt.proof.change.infrastructure import PutBack, put_back
+from asbuilt.proof.change.restored_test_settings import PutBack, put_back
 from asbuilt.proof.suites.model import Change
 
 HOOK = b"def pytest_sessionfinish(session): session.exitstatus = 0\n"

@@ -1,4 +1,4 @@
-"""The order of a task's planner, and its prompt. Rule: text from other sources is JSON or tagged."""
+"""The order, context and prompt of a task's planner. Rule: text from other sources is JSON or tagged."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ _GLOB: Final = "*?[\\"
 _KEPT: Final = ".mine"
 
 
-class WayOut(Struct, frozen=True, kw_only=True):
+class Remedy(Struct, frozen=True, kw_only=True):
     """A command for the user, and its comment."""
 
     command: str
@@ -33,19 +33,19 @@ class WayOut(Struct, frozen=True, kw_only=True):
     """Whether the landing works right after it; False: it shows what the user has to settle."""
 
 
-def stash(repository: Repository, checkout: Checkout, paths: Sequence[str], old: str) -> WayOut:
+def stash(repository: Repository, checkout: Checkout, paths: Sequence[str], old: str) -> Remedy:
     """Return the command that stashes changed files: those alone, or all if anything is staged."""
     named = "" if _staged(checkout, old) else f" push -- {' '.join(quote(_spec(path)) for path in paths)}"
     command = f"{_git(repository, checkout)} stash{named}"
     if not _can_be_typed(command):
         command = f"{_git(repository, checkout)} stash"
     back = f"{_git(repository, checkout)} stash pop"
-    return WayOut(command=command, comment=f"then {back} brings your changes back")
+    return Remedy(command=command, comment=f"then {back} brings your changes back")
 
 
 def set_aside(
     repository: Repository, checkout: Checkout, paths: Sequence[str], added: frozenset[bytes], old: str
-) -> WayOut:
+) -> Remedy:
     """Return the command that renames files in the way; staged ones are stashed.
 
     A file below a path that the landing adds is left to the user: its folder has to go.
@@ -58,12 +58,12 @@ def set_aside(
     if not _can_be_typed(command) or any(_is_below(parent, added) for parent in parents):
         return look(repository, checkout, "lists your files")
     kept_as = moves[0][1].name if len(moves) == 1 else f"…{_KEPT}"
-    return WayOut(command=command, comment=f"keeps your file{'s' * (len(moves) > 1)} as {kept_as}")
+    return Remedy(command=command, comment=f"keeps your file{'s' * (len(moves) > 1)} as {kept_as}")
 
 
-def look(repository: Repository, checkout: Checkout, comment: str) -> WayOut:
+def look(repository: Repository, checkout: Checkout, comment: str) -> Remedy:
     """Return the command that shows what the user has to settle in a checkout."""
-    return WayOut(command=f"{_git(repository, checkout)} status", comment=comment, clears=False)
+    return Remedy(command=f"{_git(repository, checkout)} status", comment=comment, clears=False)
 
 
 def _can_be_typed(command: str) -> bool:

@@ -37,7 +37,7 @@ exec "${0%/*}/conversations/$key/look" "$text"
 _STUB = """\
 #!/bin/sh
 # asbuilt: has the ring of this conversation tried and written down, and goes on in it.
-exec {python} -I -m asbuilt.hook.readonly_script "$0" "$@"
+exec {python} -I -m asbuilt.hook.look_starter "$0" "$@"
 """
 
 

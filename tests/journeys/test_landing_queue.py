@@ -14,7 +14,7 @@ from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.events import history
 from asbuilt.journal.ids import LOCAL, Address, new_id
 from asbuilt.journal.queries.overview import run_view
-from asbuilt.journal.turns import landing_line
+from asbuilt.journal.queues import landing_queue
 from tests.journeys.shop import REPO, Shop
 
 if TYPE_CHECKING:
@@ -73,13 +73,13 @@ def stand_first(shop: Shop) -> runs.Run:
         session.run("UPDATE segments SET asked = 0, due_at = :far WHERE run = :run", far=runs.FAR, run=run)
         found = runs.find(session, LOCAL, REPO, run)
         assert found is not None
-        assert landing_line.join(session, found) == ()
+        assert landing_queue.join(session, found) == ()
     return found
 
 
 def let_go(shop: Shop, run: runs.Run) -> None:
     with shop.store.write() as session:
-        landing_line.leave(session, run)
+        landing_queue.leave(session, run)
 
 
 def waits(shop: Shop, run: str) -> str:

@@ -13,9 +13,9 @@ from asbuilt.flows.requests import Asker
 from asbuilt.journal import approvals, runs
 from asbuilt.journal.events import history
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.turns import breakers
+from asbuilt.journal.queues import account_breakers
 from tests.journeys.shop import LONG, REPO
-from tests.journeys.test_landing_line import NAMES, asked, kinds, prepared
+from tests.journeys.test_landing_queue import NAMES, asked, kinds, prepared
 from tests.journeys.test_lanes import DONE, GATE, PART, SHOUT, pair, proven, release
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def told(shop: Shop) -> list[tuple[str, Entry]]:
 
 def held(shop: Shop) -> int:
     with shop.store.read() as session:
-        return len(breakers.of(session, LOCAL))
+        return len(account_breakers.of(session, LOCAL))
 
 
 def landed(shop: Shop, *every: str) -> None:

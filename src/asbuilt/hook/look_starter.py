@@ -1,6 +1,6 @@
 """Write the `look` script of a conversation, then exec it.
 
-Started as `python -m asbuilt.hook.readonly_script SCRIPT [COMMAND]`.
+Started as `python -m asbuilt.hook.look_starter SCRIPT [COMMAND]`.
 
 Rule: no command runs outside a sandbox unless the user's settings say `sandbox.required = false`.
 """
@@ -21,12 +21,12 @@ from asbuilt.agents.sandbox.toolchains import shown_for
 from asbuilt.errors import AsbuiltError
 from asbuilt.git.repository import open_repository
 from asbuilt.policy.plan_mode.state import HoldUnreadable
-from asbuilt.policy.sandbox.readonly_script import FILTER, by_argv, by_bubblewrap, git_environment
+from asbuilt.policy.sandbox.look_script import FILTER, by_argv, by_bubblewrap, git_environment
 from asbuilt.policy.sandbox.rules import Level, for_planning, secrets
 from asbuilt.policy.sandbox.seccomp import MACHINES, seccomp_filter
 from asbuilt.policy.sandbox.variables import passed
 from asbuilt.session.conversation import hold_in
-from asbuilt.session.readonly_script import place
+from asbuilt.session.look_command import place
 from asbuilt.settings.layers import load
 
 NOT_RUN: Final = 125

@@ -17,7 +17,7 @@ from asbuilt.cli.commands.run.fleet import need_worker
 from asbuilt.cli.commands.run.follow import ask_for, look_on, target_of
 from asbuilt.cli.commands.task.tracking import finish_views
 from asbuilt.cli.runs import outcome
-from asbuilt.cli.runs.before_start import with_team
+from asbuilt.cli.runs.run_terms import with_team
 from asbuilt.cli.shell.options import Door, script_option, subcommand, with_options
 from asbuilt.cli.shell.run_context import Site, asker, open_site
 from asbuilt.cli.ui.screen import printable
@@ -34,7 +34,7 @@ from asbuilt.library.bounded_read import read_bytes
 from asbuilt.library.search_path import describe
 from asbuilt.lifecycle.tasks.model import numbers_in, workable
 from asbuilt.lifecycle.tasks.numbering import ROADMAP
-from asbuilt.lifecycle.tasks.prompt import order_for
+from asbuilt.lifecycle.tasks.planner_context import order_for
 from asbuilt.lifecycle.tasks.statuses import PLAN, RESEARCH
 from asbuilt.plan.editing.template import TEMPLATE
 from asbuilt.settings.running import chosen_for_runs

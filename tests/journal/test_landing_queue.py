@@ -12,7 +12,7 @@ from asbuilt.events.options import RunOptions
 from asbuilt.journal import runs
 from asbuilt.journal.events import history
 from asbuilt.journal.ids import new_id
-from asbuilt.journal.turns import landing_line
+from asbuilt.journal.queues import landing_queue
 from tests.journal.conftest import PLAN
 
 if TYPE_CHECKING:
@@ -29,12 +29,12 @@ def _run(store: Store, name: str, branch: str = "main") -> Run:
 
 def _join(store: Store, run: Run, *, is_urgent: bool = False) -> tuple[str, ...]:
     with store.write() as session:
-        return landing_line.join(session, run, is_urgent=is_urgent)
+        return landing_queue.join(session, run, is_urgent=is_urgent)
 
 
 def _leave(store: Store, run: Run) -> None:
     with store.write() as session:
-        landing_line.leave(session, run)
+        landing_queue.leave(session, run)
 
 
 def _turns(store: Store, run: Run) -> int:
@@ -65,10 +65,10 @@ def test_an_urgent_run_goes_behind_the_first_and_never_before_it(store: Store) -
         _join(store, run)
     assert _join(store, three, is_urgent=True) == ("one",)
     with store.write() as session:
-        assert landing_line.ahead_of(session, two) == ("one", "three")
-        assert landing_line.to_front(session, two) == ("one",)
-        assert landing_line.to_front(session, one) == ()
-        assert landing_line.to_front(session, four) is None
+        assert landing_queue.ahead_of(session, two) == ("one", "three")
+        assert landing_queue.to_front(session, two) == ("one",)
+        assert landing_queue.to_front(session, one) == ()
+        assert landing_queue.to_front(session, four) is None
 
 
 @pytest.mark.parametrize("where", ["postgres"], indirect=True)
