@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 from pathlib import Path
 
 
-def _opened(data: bytes, companion: bytes | None = None) -> Opened:
+def _opened(data: bytes, progress: bytes | None = None) -> Opened:
     at = PlanFile(file=Path("plans/login.md"), shown="plans/login.md", slug="login", repository="")
-    beside = None if companion is None else (at, read(companion))
+    beside = None if progress is None else (at, read(progress))
     return Opened(at, read(data), beside)
 
 
@@ -112,8 +112,8 @@ def test_no_flipped_byte_gives_another_plan(data: st.DataObject) -> None:
         arrived = unpack(bytes(sent))
     except PlanUnreadable:
         return
-    assert arrived is None or (arrived.data, _companion(arrived)) == (b"# X\n", b"# P\n")
+    assert arrived is None or (arrived.data, _progress(arrived)) == (b"# X\n", b"# P\n")
 
 
-def _companion(packed: Packed) -> Any:  # noqa: ANN401 - None, when the key itself was what flipped
-    return b"# P\n" if packed.companion is None else packed.companion.data
+def _progress(packed: Packed) -> Any:  # noqa: ANN401 - None, when the key itself was what flipped
+    return b"# P\n" if packed.progress_document is None else packed.progress_document.data

@@ -316,8 +316,8 @@ def test_a_progress_document_is_read_beside_the_plan_or_at_the_root(
     (shop / "plans" / "importer.md").write_text(_NAMES_PROGRESS.format(name="PROGRESS.md"))
     (shop / place).write_text(_PROGRESS)
     opened = open_plan(library, find(library, "importer"))
-    assert opened.companion is not None
-    assert (opened.companion[0].shown, opened.plan.phases[0].status) == (place, "done")
+    assert opened.progress_document is not None
+    assert (opened.progress_document[0].shown, opened.plan.phases[0].status) == (place, "done")
 
 
 @pytest.mark.parametrize(
@@ -335,7 +335,7 @@ def test_a_progress_document_with_spaces_in_its_name_is_read(
     (shop / "plans" / "importer.md").write_text(_NAMES_PROGRESS.format(name=named))
     (shop / "plans" / "Fortschritt für alle.md").write_text(_PROGRESS)
     opened = open_plan(library, find(library, "importer"))
-    assert opened.companion is not None
+    assert opened.progress_document is not None
     assert opened.plan.phases[0].status == "done"
 
 
@@ -358,7 +358,7 @@ def test_a_progress_document_never_leads_out_of_the_repository_or_in_a_circle(
     (shop / "plans" / "importer.md").write_text(_NAMES_PROGRESS.format(name=name))
     (shop / "plans" / "link-progress.md").symlink_to(tmp_path / "outside-progress.md")
     opened = open_plan(library, find(library, "importer"))
-    assert (opened.companion, opened.plan.phases[0].status) == (None, "pending")
+    assert (opened.progress_document, opened.plan.phases[0].status) == (None, "pending")
 
 
 def test_a_progress_document_that_cannot_be_read_is_named(library: Library, shop: Path) -> None:

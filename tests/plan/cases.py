@@ -14,12 +14,12 @@ _FENCE: Final = re.compile(r"^(`{3,})(\S*)[ ]?([^\n]*)\n(.*?)^\1[ ]*$", re.MULTI
 
 
 class Case(NamedTuple):
-    """One plan, perhaps its companion, and what must be read from them."""
+    """One plan, perhaps its progress document, and what must be read from them."""
 
     name: str
     path: str
     data: bytes
-    companion: tuple[str, bytes] | None
+    progress_document: tuple[str, bytes] | None
     length: Length
     """Where its words say `cap`, the plan is read under that policy."""
     expected: dict[str, Any]
@@ -33,23 +33,23 @@ def load_all() -> list[Case]:
 def _load(file: Path) -> list[Case]:
     cases: list[Case] = []
     plan: tuple[str, bytes] | None = None
-    companion: tuple[str, bytes] | None = None
+    progress_document: tuple[str, bytes] | None = None
     length = Length.CONTROL
     for fence in _FENCE.finditer(file.read_text(encoding="utf-8")):
         ticks, language, info, body = fence.groups()
         if language == "markdown" and len(ticks) >= 5:
             path, *words = info.split()
             data = _bytes(body, words)
-            if "companion" in words:
-                companion = (path, data)
+            if "progress" in words:
+                progress_document = (path, data)
             else:
                 plan = (path, data)
                 length = next((one for one in Length if one in words), Length.CONTROL)
         elif language == "json":
             assert plan is not None, f"{file.name}: an expected reading before its plan"
             name = file.stem if not cases else f"{file.stem}-{len(cases) + 1}"
-            cases.append(Case(name, plan[0], plan[1], companion, length, json.loads(body)))
-            plan = companion = None
+            cases.append(Case(name, plan[0], plan[1], progress_document, length, json.loads(body)))
+            plan = progress_document = None
     assert cases, f"{file.name}: no case in it"
     assert plan is None, f"{file.name}: a plan without an expected reading"
     return cases

@@ -21,8 +21,8 @@ CASES = load_all()
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 def test_a_plan_reads_as_its_case_file_says(case: Case, tmp_path: Path) -> None:
     files = {case.path: case.data, ".git/HEAD": b"ref: refs/heads/main\n"}
-    if case.companion is not None:
-        name, data = case.companion
+    if case.progress_document is not None:
+        name, data = case.progress_document
         files[name] = data
     for folder in (".git/refs", ".git/objects"):
         (tmp_path / folder).mkdir(parents=True)

@@ -26,10 +26,10 @@ def test_an_edit_is_bound_to_the_bytes_it_was_made_for() -> None:
         edit.apply(data + b" ")
 
 
-def test_a_companions_word_is_not_this_files_word() -> None:
+def test_a_progress_documents_word_is_not_this_files_word() -> None:
     data = b"# T\n\n## Phase 1: A\nWords.\n"
-    companion = read(b"# P\n\n| Phase | Status |\n|---|---|\n| 1 | Done |\n")
-    plan = read(data, companion=companion)
+    progress = read(b"# P\n\n| Phase | Status |\n|---|---|\n| 1 | Done |\n")
+    plan = read(data, progress_document=progress)
     assert plan.phases[0].status is Status.DONE
     assert mark_phase(plan, "1", Status.DONE).edit.apply(data)[0].decode() == snapshot("""\
 # T

@@ -33,7 +33,7 @@ class Packed(NamedTuple):
 
     name: str
     data: bytes
-    companion: Beside | None = None
+    progress_document: Beside | None = None
 
 
 def pack(opened: Opened) -> dict[str, Any]:
@@ -44,9 +44,9 @@ def pack(opened: Opened) -> dict[str, Any]:
         "intent": opened.plan.intent,
         **_packed(opened.plan.source.data),
     }
-    if opened.companion is not None:
-        beside = _packed(opened.companion[1].source.data)
-        bundle["companion"] = {"file": opened.plan.companion, **beside}
+    if opened.progress_document is not None:
+        beside = _packed(opened.progress_document[1].source.data)
+        bundle["companion"] = {"file": opened.plan.progress_document, **beside}
     return bundle
 
 
@@ -62,10 +62,10 @@ def unpack(data: bytes) -> Packed | None:
         raise _damaged("it is incomplete or not valid JSON") from error
     if bundle["schema"] != SCHEMA:
         raise _damaged(f"its format is {bundle['schema']}; this version reads {SCHEMA}")
-    companion = bundle.get("companion")
+    packed = bundle.get("companion")
     beside = None
-    if isinstance(companion, dict):
-        beside = Beside(str(companion.get("file")), _content(companion, "its progress document"))
+    if isinstance(packed, dict):
+        beside = Beside(str(packed.get("file")), _content(packed, "its progress document"))
     return Packed(str(bundle.get("slug") or "plan"), _content(bundle, "its plan"), beside)
 
 

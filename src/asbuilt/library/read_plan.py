@@ -1,16 +1,15 @@
-"""Read a plan, and the progress document that it names."""
+"""Read a plan, with the statuses of the progress document that it names."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from os import path
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.errors import NotFound, PlanUnreadable
 from asbuilt.library.bounded_read import read_bytes
-from asbuilt.library.repository import real
-from asbuilt.library.search_path import Library, PlanFile, describe, is_inside, open_library
+from asbuilt.library.progress_document import find_progress_document
+from asbuilt.library.search_path import Library, PlanFile, describe, open_library
 from asbuilt.plan.lint import Length
 from asbuilt.plan.reader import read
 
@@ -23,7 +22,7 @@ class Opened(NamedTuple):
 
     at: PlanFile
     plan: Plan
-    companion: tuple[PlanFile, Plan] | None
+    progress_document: tuple[PlanFile, Plan] | None
 
 
 def open_plan(
@@ -36,12 +35,12 @@ def open_plan(
     """Read a plan, and the progress document it names if that is in the same repository or folder."""
     data = read_bytes(at.file, name=at.shown)
     plan = read(data, ui_patterns=ui_patterns, length=length)
-    companion = _companion(library, at, plan)
-    if companion is None:
+    beside = find_progress_document(library, at, plan)
+    if beside is None:
         return Opened(at, plan, None)
-    other = read(read_bytes(companion.file, name=companion.shown))
-    plan = read(data, companion=other, ui_patterns=ui_patterns, length=length)
-    return Opened(at, plan, (companion, other))
+    progress = read(read_bytes(beside.file, name=beside.shown))
+    plan = read(data, progress_document=progress, ui_patterns=ui_patterns, length=length)
+    return Opened(at, plan, (beside, progress))
 
 
 def marked_done(folder: Path, plan: str) -> frozenset[str] | None:
@@ -51,17 +50,3 @@ def marked_done(folder: Path, plan: str) -> frozenset[str] | None:
         return open_plan(library, describe(library, Path(plan).expanduser())).plan.marked_done
     except (NotFound, PlanUnreadable):
         return None
-
-
-def _companion(library: Library, at: PlanFile, plan: Plan) -> PlanFile | None:
-    if plan.companion is None:
-        return None
-    root = library.repository.root if at.repository and library.repository is not None else at.file.parent
-    # A name with spaces can be a command that ends with the document's name.
-    names = dict.fromkeys((plan.companion, plan.companion.rpartition(" ")[2]))
-    for file in (folder / name for name in names for folder in (at.file.parent, root)):
-        # The name comes from an untrusted text: it must not lead out of the root.
-        is_file = path.isfile(file)  # noqa: PTH113 - Path.is_file raises for a name that is too long
-        if is_inside(file, root) and is_file and real(file) != real(at.file):
-            return describe(library, file)
-    return None

@@ -203,7 +203,8 @@ class Plan:
     items: Count
     current: str | None
     checks: tuple[Check, ...]
-    companion: str | None
+    progress_document: str | None
+    """The name of the file in which the plan says that its progress is kept."""
     sections: tuple[str, ...]
     problems: tuple[Problem, ...]
 

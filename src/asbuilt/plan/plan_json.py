@@ -28,7 +28,7 @@ def as_json(plan: Plan, *, path: str, slug: str) -> dict[str, Any]:
         "items": plan.items._asdict(),
         "current": plan.current,
         "checks": [check.command for check in plan.checks],
-        "companion": plan.companion,
+        "companion": plan.progress_document,
         "sections": list(plan.sections),
         "size": {"lines": len(plan.source.lines), "chars": len(plan.source.text)},
         "problems": [problem_json(problem) for problem in plan.problems],

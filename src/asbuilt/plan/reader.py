@@ -56,33 +56,33 @@ class _Row(NamedTuple):
 def read(
     data: bytes,
     *,
-    companion: Plan | None = None,
+    progress_document: Plan | None = None,
     ui_patterns: Sequence[str] = (),
     length: Length = Length.CONTROL,
 ) -> Plan:
     """Read a plan from its bytes.
 
-    `companion` is the progress document that the plan names, read by the same function; it counts only where
-    the plan itself states nothing. `ui_patterns` are the project's globs for UI files. `length` is the policy
+    `progress_document` is the one that the plan names, read by the same function; it counts only where the
+    plan itself states nothing. `ui_patterns` are the project's globs for UI files. `length` is the policy
     for the plan's size.
     """
     # A long plan creates many small objects and frees none of them, so collecting garbage only costs time.
     collecting = gc.isenabled()
     gc.disable()
     try:
-        return _read(data, companion, ui_patterns, length)
+        return _read(data, progress_document, ui_patterns, length)
     finally:
         if collecting:
             gc.enable()
 
 
-def _read(data: bytes, companion: Plan | None, ui_patterns: Sequence[str], length: Length) -> Plan:
+def _read(data: bytes, progress_document: Plan | None, ui_patterns: Sequence[str], length: Length) -> Plan:
     source = Source(data)
     front = read_front_matter(source)
     blocks = parse(source.lines, front.after)
     found = find_phases(source, blocks)
     boxes = locate_boxes(source, blocks)
-    rows = _rows_of(source, found, boxes, companion)
+    rows = _rows_of(source, found, boxes, progress_document)
     spots = [row.standing.spot for row in rows if row.standing.spot and row.standing.spot.kind != "cell"]
     spots += [row.facts.spot for row in rows if row.facts.spot is not None]
     blanks = blanks_of(source, front, boxes.values(), found, spots)
@@ -113,7 +113,7 @@ def _read(data: bytes, companion: Plan | None, ui_patterns: Sequence[str], lengt
         items=Count(done=sum(ticks), total=len(ticks)),
         current=next((item.text for phase in phases for item in phase.work_items if item.is_open), None),
         checks=for_plan,
-        companion=_companion(found.loose),
+        progress_document=_progress_document(found.loose),
         sections=_sections(headings),
         problems=(),
     )
@@ -121,9 +121,11 @@ def _read(data: bytes, companion: Plan | None, ui_patterns: Sequence[str], lengt
     return lint.with_problems(plan, found, [row.facts for row in rows], problems, length, body)
 
 
-def _rows_of(source: Source, found: Found, boxes: Mapping[int, Box], companion: Plan | None) -> list[_Row]:
+def _rows_of(
+    source: Source, found: Found, boxes: Mapping[int, Box], progress_document: Plan | None
+) -> list[_Row]:
     elsewhere: dict[str, _Standing] = {}
-    for phase in () if companion is None else companion.phases:
+    for phase in () if progress_document is None else progress_document.phases:
         if phase.status is not Status.UNKNOWN:
             for name in (phase.id, slugify(phase.title)):
                 elsewhere.setdefault(name, _Standing(phase.status, phase.commit, None))
@@ -225,7 +227,7 @@ def _issues(front: FrontMatter) -> tuple[int, ...]:
     return tuple(dict.fromkeys(map(int, plain)))
 
 
-def _companion(loose: Iterable[Block]) -> str | None:
+def _progress_document(loose: Iterable[Block]) -> str | None:
     for block in loose:
         if not isinstance(block, Paragraph) or ".md" not in block.text.casefold():
             continue

@@ -78,7 +78,7 @@ def mark_phase(
     mark = splices.Mark(status, _checked_commit(commit), " ".join(note.split()) or None if note else None)
     splicer = Splicer(plan.source)
     left_out: tuple[str, ...] = ()
-    # A companion document may state the status in `plan`; here only this file counts.
+    # A progress document may state the status in `plan`; here only this file counts.
     before = read(plan.source.data)
     says_so = the_phase(before, phase.id).status is status and not mark.tail
     if phase.row is not None:
@@ -262,7 +262,7 @@ def _checked(
 ) -> Edit:
     """Return the edit; read its result, and raise `EditRefused` if it changes more or less than intended.
 
-    `plan` may carry statuses of a companion document unless it `is_own`; only its own file counts here.
+    `plan` may carry statuses of a progress document unless it `is_own`; only its own file counts here.
     """
     edit, before = splicer.edit(), plan if is_own else read(plan.source.data)
     after = read(edit.apply(before.source.data)[0])

@@ -29,7 +29,7 @@ def refine(plan: Plan, proposed: bytes, done: Collection[str]) -> bytes:
     `done` holds the ids of completed phases, by the journal and the plan's own marks. They may be missing
     from the new text. Front matter and line ends are the file's.
     """
-    # A companion document may state a phase's status; the result must keep what this file states.
+    # A progress document may state a phase's status; the result must keep what this file states.
     before = read(plan.source.data)
     kept = sorted((phase for phase in before.phases if phase.id in done), key=lambda phase: phase.span)
     draft = read(_below_the_front(before, proposed))

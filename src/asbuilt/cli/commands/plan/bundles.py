@@ -74,8 +74,8 @@ def bring(door: Door, source: str, *, name: str | None, user: bool) -> None:
     beside = _beside(library, folder, packed)
     put = put_named if name else put_new
     file = put(folder, name or packed.name, packed.data, show=lambda file: describe(library, file).shown)
-    if beside is not None and packed.companion is not None:
-        create(beside, packed.companion.data, name=describe(library, beside).shown)
+    if beside is not None and packed.progress_document is not None:
+        create(beside, packed.progress_document.data, name=describe(library, beside).shown)
     at = describe(library, file)
     summary = (
         f"{plan.format.value}, {counted(len(plan.phases), 'phase')}, {problem_counts(plan) or 'no problems'}"
@@ -106,19 +106,19 @@ def _packed(door: Door, source: str) -> Packed:
 
 def _beside(library: Library, folder: Path, packed: Packed) -> Path | None:
     """Return the path of the progress document; None if it is missing in the bundle, or exists unchanged."""
-    if packed.companion is None:
+    if packed.progress_document is None:
         return None
-    file = folder / packed.companion.file
+    file = folder / packed.progress_document.file
     # The name comes from another machine: it must not lead out of the folder.
     if not is_inside(file, folder):
         raise PlanUnreadable(
-            f"the bundle cannot be imported: its progress document is called {packed.companion.file}",
+            f"the bundle cannot be imported: its progress document is called {packed.progress_document.file}",
             why="That leads out of the folder where plans are kept.",
             next_step="Copy the plan and its progress document by hand.",
         )
     if not os.path.lexists(file):
         return file
-    if read_bytes(file) == packed.companion.data:
+    if read_bytes(file) == packed.progress_document.data:
         return None
     raise NameTaken(
         f"{describe(library, file).shown} exists already, with different text",

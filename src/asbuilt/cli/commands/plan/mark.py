@@ -127,8 +127,8 @@ def _mark(door: Door, opened: Opened, wish: _Wish) -> None:
         phase = the_phase(opened.plan, wish.phase)
         edit, left_out = _edit(opened.plan, wish)
     edits = [(opened.at, opened.plan, edit)]
-    if opened.companion is not None and wish.item is None:
-        more, missing = _beside(*opened.companion, wish)
+    if opened.progress_document is not None and wish.item is None:
+        more, missing = _beside(*opened.progress_document, wish)
         edits += more
         left_out += missing
     mark = PhaseMarked(phase=phase.id, status=wish.status.value, item=wish.item, by="hand")

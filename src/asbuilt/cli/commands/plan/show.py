@@ -178,8 +178,8 @@ def _summary(opened: Opened, marked: int) -> str:
         then.append("Nothing is left to do.")
     if plan.current is not None and unit == "task":
         then.append(f"Current: {plan.current}.")
-    if opened.companion is not None:
-        then.append(f"Progress also in {opened.companion[0].shown}.")
+    if opened.progress_document is not None:
+        then.append(f"Progress also in {opened.progress_document[0].shown}.")
     then.append(f"{counted(len(plan.source.lines), 'line')}.")
     then.append("" if problem_counts(plan) else "No problems.")
     return " ".join(part for part in then if part)
