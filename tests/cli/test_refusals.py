@@ -235,7 +235,7 @@ CASES = [
         _write("plans/rate-limit.md", RATE_LIMIT.replace(LAST, f"### Execution: direct\n\n{LAST}")),
     ),
     Case(
-        "run/preconditions.py phase {} of {} contradicts itself: {}",
+        "run/start_confirmation.py phase {} of {} contradicts itself: {}",
         "run rate-limit 2a --auto --script script.toml",
         _write("plans/rate-limit.md", RATE_LIMIT.replace("per request\n", f"per request\n{OFF}")),
         SCRIPTED,

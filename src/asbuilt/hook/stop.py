@@ -9,7 +9,7 @@ from asbuilt.hook.conversation_event import Answer, Call, context_use, loop_afte
 from asbuilt.policy.plan_mode.state import PLAN
 from asbuilt.session import messages
 from asbuilt.session.authoring_binding import is_bound
-from asbuilt.session.context import reload_messages
+from asbuilt.session.context import context_full_messages
 from asbuilt.session.context.foreign_loop import ForeignLoop, end_foreign_loop, foreign_loop_in
 from asbuilt.session.context.transcript import Reply, changed_at, last_reply
 from asbuilt.session.conversation import hold_in, keep_hold
@@ -65,7 +65,7 @@ def stopping(call: Call, held: Held) -> Answer | None:
     loop = loop_after_turn(call, use, limits, plan, reply=call.text("last_assistant_message"))
     if plan is not None and not plan.is_over:
         call.keep_reload(state)
-    full = reload_messages.full_while_planning if held.after is not None else reload_messages.full
+    full = context_full_messages.full_while_planning if held.after is not None else context_full_messages.full
     facts = StopFacts(
         percent=use.percent,
         critical=limits.critical,
@@ -73,7 +73,7 @@ def stopping(call: Call, held: Held) -> Answer | None:
         words=full(use.percent, plan),
         others=(
             *(
-                [Wish(f"phase {over} is over", reload_messages.phase_over(over, plan))]
+                [Wish(f"phase {over} is over", context_full_messages.phase_over(over, plan))]
                 if over and plan
                 else ()
             ),

@@ -8,7 +8,7 @@ from asbuilt.errors import AsbuiltError
 from asbuilt.hook.conversation_event import Answer, Call, context_use, loop_after_turn, restore, store_state
 from asbuilt.policy.plan_mode.state import PLAN, Hold, is_typed
 from asbuilt.session import messages
-from asbuilt.session.context import reload_messages
+from asbuilt.session.context import context_full_messages, reload_messages
 from asbuilt.session.context import reload_request as reloads
 from asbuilt.session.context.transcript import last_reply
 from asbuilt.session.context.triggers import Trigger, is_own_request, trigger_in
@@ -82,8 +82,8 @@ def _metered(call: Call, state: State) -> Answer | None:
         return Answer(messages.round_over(loop), messages.round_over(loop))
     if state.warned:
         return None
-    warning = reload_messages.warned(use.percent, plan)
-    return Answer(f"{warning} {reload_messages.save_advice(plan)}", warning)
+    warning = context_full_messages.warned(use.percent, plan)
+    return Answer(f"{warning} {context_full_messages.save_advice(plan)}", warning)
 
 
 def _triggered(call: Call, wanted: Trigger) -> Answer:

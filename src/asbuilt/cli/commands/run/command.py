@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
@@ -12,7 +12,6 @@ from msgspec import structs
 from asbuilt import wiring
 from asbuilt.cli.commands.run.follow import ask_for, target_of
 from asbuilt.cli.commands.run.preconditions import (
-    is_confirmed,
     refuse_direct,
     refuse_errors,
     refuse_lost_plan,
@@ -21,6 +20,7 @@ from asbuilt.cli.commands.run.preconditions import (
 )
 from asbuilt.cli.commands.run.resume import Continuing, continue_named, continue_only
 from asbuilt.cli.commands.run.schedule import Timed, When, put_on, read_times, refuse_contradictions, times
+from asbuilt.cli.commands.run.start_confirmation import are_doubts_accepted, is_start_confirmed, promises
 from asbuilt.cli.runs import outcome
 from asbuilt.cli.runs.agent_choice import Chosen, chosen_before
 from asbuilt.cli.runs.costs import expected
@@ -33,10 +33,8 @@ from asbuilt.cli.shell.plan_context import complete_phase, complete_plan, desk_f
 from asbuilt.cli.shell.renamed import ONLY_NOTE
 from asbuilt.cli.shell.run_context import Site, asker, open_site
 from asbuilt.cli.ui.clock import now_in
-from asbuilt.cli.ui.confirm import accepted
 from asbuilt.cli.ui.messages import answer, headline, next_command
-from asbuilt.cli.ui.screen import Pen, printable
-from asbuilt.cli.ui.words import counted
+from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, GateStopped, UsageWrong
 from asbuilt.events.options import LANDINGS, RunOptions, one_of
 from asbuilt.events.options_json import plain_options
@@ -249,13 +247,13 @@ def _is_inside(site: Site, opened: Opened) -> bool:
 
 
 def _goes_ahead(door: Door, opened: Opened, phases: Sequence[Phase], options: RunOptions, wish: Wish) -> bool:
-    if not is_confirmed(door, opened, phases, is_attended=not wish.auto and door.is_attended):
+    if not are_doubts_accepted(door, opened, phases, is_attended=not wish.auto and door.is_attended):
         return False
     if wish.before is not None:
         wish.before.report(door)
     announce(door, options, expected(door, len(phases), options.depth or "normal"))
     _report_eyes(door, phases)
-    return _agreed(door, opened.at.slug, phases, wish)
+    return is_start_confirmed(door, opened.at.slug, phases, is_implied=wish.auto or wish.finish)
 
 
 def _hold_to_approval(door: Door, site: Site, address: Address, opened: Opened) -> None:
@@ -328,27 +326,6 @@ def _report_eyes(door: Door, phases: Sequence[Phase]) -> None:
         door.screen.talk(f"{which} what people see: landing waits until you have looked at {them}.")
 
 
-def _agreed(door: Door, slug: str, phases: Sequence[Phase], wish: Wish) -> bool:
-    """Show what a phase promises and ask for confirmation; `--finish` and `--auto` imply it."""
-    if wish.auto or wish.finish or not phases or not door.is_attended:
-        return True
-    for phase in phases:
-        after = ", ".join(phase.depends_on.on)
-        door.screen.talk(printable(f"{phase.id}  {phase.title}{f'   after {after}' if after else ''}"))
-        door.screen.talk_all(_promised(phase, door.screen.err))
-    if accepted(door, "Run it?"):
-        return True
-    door.screen.answer("Nothing was started.")
-    next_command(door, f"asbuilt run {slug}", other=f"read the plan: `asbuilt plan show {slug}`")
-    return False
-
-
-def _promised(phase: Phase, pen: Pen) -> Iterator[str]:
-    for item in phase.work_items:
-        yield from pen.hanging("  - ", item.text, commands=False)
-    yield f"  {counted(len(phase.checks), 'check')} of its own"
-
-
 def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
     if wish.before is not None:
         wish.before.report(door)
@@ -381,7 +358,7 @@ def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
     screen.answer(f"{screen.out.bold(opened.at.slug)}   {printable(opened.at.shown)}")
     for phase in wanted:
         screen.answer(printable(f"{screen.out.symbols.not_started} {phase.id:<4}{phase.title}"))
-        screen.answer_all(() if wish.auto or wish.finish else _promised(phase, screen.out))
+        screen.answer_all(() if wish.auto or wish.finish else promises(phase, screen.out))
     terms = [("Agents", "none installed; asbuilt doctor agents lists them")]
     if options is not None:
         suites = chosen(options)

@@ -1,26 +1,22 @@
-"""Checks before a run is requested: a lost plan file, doubtful phases, unmet needs, unsupported execution."""
+"""Checks before a run is requested: a lost plan file, errors, unmet needs, unsupported execution."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING, assert_never
+from typing import TYPE_CHECKING
 
 from asbuilt.cli.runs.lost_plan_file import refuse_without_file
 from asbuilt.cli.shell.run_context import look_at
-from asbuilt.cli.ui.confirm import agreed
-from asbuilt.cli.ui.messages import next_command
-from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted, listed
 from asbuilt.errors import GateStopped, NotFound, UsageWrong
 from asbuilt.library.name_resolution import find
-from asbuilt.lifecycle.plan_run.doubts_before_work import course_for, doubts_in, plan_in
+from asbuilt.lifecycle.plan_run.doubts_before_work import plan_in
 from asbuilt.plan.graph import cycle
 from asbuilt.plan.needs import open_needs
 from asbuilt.plan.problems import Rule
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
-    from asbuilt.library.read_plan import Opened
     from asbuilt.plan.model import Phase, Plan
     from asbuilt.settings.layers import Settings
 
@@ -36,32 +32,6 @@ def refuse_lost_plan(door: Door, plan: str) -> None:
             refuse_without_file(site, listed[0])
     except UsageWrong:  # several plans match; the command reports it
         pass
-
-
-def is_confirmed(door: Door, opened: Opened, phases: Sequence[Phase], *, is_attended: bool) -> bool:
-    """Print the doubts and ask the user. Unattended, raise `GateStopped` on a grave doubt."""
-    doubts = doubts_in(opened.plan, phases)
-    for doubt in doubts:
-        door.screen.talk(printable(f"! phase {doubt.phase}, line {doubt.line}: {doubt.what}"))
-    slug = opened.at.slug
-    match course_for(doubts, is_attended=is_attended):
-        case "go" | "tell":
-            return True
-        case "ask":
-            if agreed(door, "Run it all the same?"):
-                return True
-            door.screen.answer("Nothing was started.")
-            next_command(door, f'asbuilt plan refine {slug} "what changes"')
-            return False
-        case "refuse":
-            worst = next(doubt for doubt in doubts if doubt.is_grave)
-            raise GateStopped(
-                f"phase {worst.phase} of {slug} contradicts itself: {worst.what}",
-                why="The stated number differs too much from the number computed from the plan.",
-                next_step=f"`asbuilt plan check {slug}` shows all of it; correct line {worst.line}.",
-            )
-        case other:
-            assert_never(other)
 
 
 def refuse_errors(slug: str, plan: Plan) -> None:

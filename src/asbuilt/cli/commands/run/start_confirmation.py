@@ -1,0 +1,70 @@
+"""Questions to the user before a run is requested: about doubts, and about what the phases promise.
+
+Rule: a no starts nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, assert_never
+
+from asbuilt.cli.ui.confirm import accepted, agreed
+from asbuilt.cli.ui.messages import next_command
+from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.words import counted
+from asbuilt.errors import GateStopped
+from asbuilt.lifecycle.plan_run.doubts_before_work import course_for, doubts_in
+
+if TYPE_CHECKING:
+    from asbuilt.cli.shell.options import Door
+    from asbuilt.cli.ui.screen import Pen
+    from asbuilt.library.read_plan import Opened
+    from asbuilt.plan.model import Phase
+
+
+def are_doubts_accepted(door: Door, opened: Opened, phases: Sequence[Phase], *, is_attended: bool) -> bool:
+    """Print the doubts and ask the user. Unattended, raise `GateStopped` on a grave doubt."""
+    doubts = doubts_in(opened.plan, phases)
+    for doubt in doubts:
+        door.screen.talk(printable(f"! phase {doubt.phase}, line {doubt.line}: {doubt.what}"))
+    slug = opened.at.slug
+    match course_for(doubts, is_attended=is_attended):
+        case "go" | "tell":
+            return True
+        case "ask":
+            if agreed(door, "Run it all the same?"):
+                return True
+            door.screen.answer("Nothing was started.")
+            next_command(door, f'asbuilt plan refine {slug} "what changes"')
+            return False
+        case "refuse":
+            worst = next(doubt for doubt in doubts if doubt.is_grave)
+            raise GateStopped(
+                f"phase {worst.phase} of {slug} contradicts itself: {worst.what}",
+                why="The stated number differs too much from the number computed from the plan.",
+                next_step=f"`asbuilt plan check {slug}` shows all of it; correct line {worst.line}.",
+            )
+        case other:
+            assert_never(other)
+
+
+def is_start_confirmed(door: Door, slug: str, phases: Sequence[Phase], *, is_implied: bool) -> bool:
+    """Show what each phase promises and ask for confirmation; `--finish` and `--auto` imply it."""
+    if is_implied or not phases or not door.is_attended:
+        return True
+    for phase in phases:
+        after = ", ".join(phase.depends_on.on)
+        door.screen.talk(printable(f"{phase.id}  {phase.title}{f'   after {after}' if after else ''}"))
+        door.screen.talk_all(promises(phase, door.screen.err))
+    if accepted(door, "Run it?"):
+        return True
+    door.screen.answer("Nothing was started.")
+    next_command(door, f"asbuilt run {slug}", other=f"read the plan: `asbuilt plan show {slug}`")
+    return False
+
+
+def promises(phase: Phase, pen: Pen) -> Iterator[str]:
+    """Return the rows with a phase's work items and the number of its checks."""
+    for item in phase.work_items:
+        yield from pen.hanging("  - ", item.text, commands=False)
+    yield f"  {counted(len(phase.checks), 'check')} of its own"
