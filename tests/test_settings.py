@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from asbuilt.errors import SettingInvalid
+from asbuilt.events.options import LANDINGS
 from asbuilt.policy.sandbox.services import TABLE
 from asbuilt.settings import (
     SETTINGS,
@@ -287,3 +288,7 @@ def test_services_are_names_and_tables_in_one_list(world: World) -> None:
 def test_a_repository_may_name_a_variable_and_never_give_it_a_value(world: World) -> None:
     (world.repository / "asbuilt.toml").write_text('checks.env.API_TOKEN = "theirs-to-say"\n')
     assert world.problems() == ["asbuilt.toml:1: a repository may not set checks.env.API_TOKEN"]
+
+
+def test_the_setting_has_every_way_to_land_that_a_run_can_take() -> None:
+    assert SETTINGS["landing.mode"].choices == LANDINGS

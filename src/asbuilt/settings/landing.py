@@ -9,6 +9,7 @@ from asbuilt.settings.setting import Kind, Setting
 LANDING: Final = (
     Setting(
         key="landing.mode",
+        # The words of `events.options.LANDINGS`, which would load msgspec wherever settings are read.
         choices=("cherry-pick", "pr", "direct"),
         default="cherry-pick",
         meaning="how proven commits reach the target branch",
