@@ -136,15 +136,18 @@ def several(text: str, plans: Sequence[str]) -> UsageWrong:
 def missing(text: str, known: Sequence[str], shelf: Sequence[str]) -> NotFound:
     """Build the error for a name that neither the journal nor the plan folders have."""
     close = nearest(text, known) or nearest(text, shelf)
-    why = "Neither the journal nor the plan folders have a plan of that name."
     if not close:
-        return NotFound(f'no plan "{text}"', why=why, next_step="`asbuilt plan list`")
+        return NotFound(
+            f'no plan "{text}"',
+            why="Neither the journal nor the plan folders have a plan of that name.",
+            next_step="`asbuilt plan list`",
+        )
     look = "status" if close in known else "plan show"
     return NameMisspelt(
         f'no plan "{text}". Did you mean {close}?',
         typed=text,
         meant=close,
-        why=why,
+        why="Neither the journal nor the plan folders have a plan of that name.",
         next_step=f"`asbuilt {look} {close}`",
     )
 

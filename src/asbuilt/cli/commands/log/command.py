@@ -86,17 +86,19 @@ def _found(door: Door, name: str) -> tuple[Site, Kept]:
     name = name.rpartition(":")[2]
     listed = {kept.attempt.name: kept for kept in every(site, named(name).plan, door.environ)}
     if name not in listed:
-        why = "An attempt's address is plan, run, phase and number, with dots."
-        look = "`asbuilt log --attempts` lists every attempt."
         for meant in get_close_matches(name, listed, n=1):
             raise NameMisspelt(
                 f'no attempt "{name}". Did you mean {meant}?',
                 typed=name,
                 meant=meant,
-                why=why,
-                next_step=look,
+                why="An attempt's address is plan, run, phase and number, with dots.",
+                next_step=f"`asbuilt log --attempts {meant}`",
             )
-        raise NotFound(f'no attempt "{name}"', why=why, next_step=look)
+        raise NotFound(
+            f'no attempt "{name}"',
+            why="An attempt's address is plan, run, phase and number, with dots.",
+            next_step="`asbuilt log --attempts` lists every attempt.",
+        )
     return site, listed[name]
 
 
