@@ -14,7 +14,7 @@ from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.ids import LOCAL
 from asbuilt.lifecycle.authoring.modes import MODES, authoring_of
 from asbuilt.lifecycle.authoring.options import Options, choose
-from asbuilt.lifecycle.authoring.session import Session
+from asbuilt.lifecycle.authoring.session_state import Session
 from tests.journeys.shop import REPO, Shop
 
 if TYPE_CHECKING:

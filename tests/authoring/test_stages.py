@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from asbuilt.agents.attempt_folder import Folder
-from asbuilt.lifecycle.authoring.prompts import PERSPECTIVES
+from asbuilt.lifecycle.authoring.stage_prompts import PERSPECTIVES
 from asbuilt.plan.markdown.sections import SECTIONS
 from tests.authoring.desk import say, turn
 from tests.authoring.outputs import HEY, PROMISE, UNDERSTOOD, WEIGHED, line_of

@@ -70,7 +70,7 @@ def test_version_and_help_load_nothing_but_their_own_words(tmp_path: Path, argum
         "asbuilt._version",
         "asbuilt.cli",
         "asbuilt.cli.shell",
-        "asbuilt.cli.shell.help",
+        "asbuilt.cli.shell.top_level_help",
         "asbuilt.cli.shell.main",
     }, "import it where the command is dispatched (cli/shell/main.py), not at the top of these modules"
 

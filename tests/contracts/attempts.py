@@ -51,6 +51,10 @@ class Stage(Protocol):
     def brief(self, part: Part, **changes: object) -> Brief: ...
 
 
+_KILLED_S = 5.0
+"""The kernel ends the processes of a namespace after its first one; on a busy machine that takes a while."""
+
+
 def until(claim: Callable[[], bool], *, seconds: float = 30) -> None:
     end = time.monotonic() + seconds
     while not claim():
@@ -115,7 +119,7 @@ class AttemptsContract:
         result = ended(stage, brief)
         assert (result.ending, result.says, result.starts) == ("done", "made it", 1)
         assert (stage.workspace / "made.txt").read_text() == "made\n"
-        assert marked(stage.mark) == []
+        until(lambda: marked(stage.mark) == [], seconds=_KILLED_S)
 
     def test_starting_twice_starts_once(self, stage: Stage) -> None:
         brief = started(stage, "works slowly")
@@ -194,7 +198,7 @@ class AttemptsContract:
         until(has_said(stage, brief))
         stage.attempts.cancel(brief.attempt)
         assert ended(stage, brief).ending == "cancelled"
-        assert marked(stage.mark) == []
+        until(lambda: marked(stage.mark) == [], seconds=_KILLED_S)
 
     def test_what_was_cancelled_before_it_began_never_begins(self, stage: Stage) -> None:
         brief = stage.brief("works")
@@ -209,7 +213,7 @@ class AttemptsContract:
         until(has_said(stage, brief))
         stage.attempts.cancel(brief.attempt)
         assert ended(stage, brief).ending == "cancelled"
-        assert marked(stage.mark) == []
+        until(lambda: marked(stage.mark) == [], seconds=_KILLED_S)
 
     def test_when_nobody_waits_any_more_everything_ends(self, stage: Stage) -> None:
         brief = started(stage, "hangs with a child of its own session")
@@ -219,17 +223,17 @@ class AttemptsContract:
             time.sleep(0.1)
         assert stage.attempts.alive(brief.attempt)
         assert ended(stage, brief, waiting=False).ending == "abandoned"
-        assert marked(stage.mark) == []
+        until(lambda: marked(stage.mark) == [], seconds=_KILLED_S)
 
     def test_silence_is_a_stall(self, stage: Stage) -> None:
         brief = started(stage, "hangs", stall_s=1)
         assert ended(stage, brief).ending == "stalled"
-        assert marked(stage.mark) == []
+        until(lambda: marked(stage.mark) == [], seconds=_KILLED_S)
 
     def test_an_attempt_has_an_overall_limit(self, stage: Stage) -> None:
         brief = started(stage, "hangs", overall_s=1)
         assert ended(stage, brief).ending == "timed_out"
-        assert marked(stage.mark) == []
+        until(lambda: marked(stage.mark) == [], seconds=_KILLED_S)
 
     def test_a_crash_is_not_done(self, stage: Stage) -> None:
         brief = started(stage, "crashes")

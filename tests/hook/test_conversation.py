@@ -20,7 +20,7 @@ from asbuilt.policy.light_json import write
 from asbuilt.session.context.notes import keep_note, shelf
 from asbuilt.session.context.reload_request import kept
 from asbuilt.session.conversation_state import keep_loop, loop_in, state_in
-from asbuilt.session.loop import begin
+from asbuilt.session.prompt_rounds import begin
 from tests.hook.talk import FINISHED, FULL, HALF, MAIN, PLAN, Talk, files_in, talk
 from tests.live.stage import git
 

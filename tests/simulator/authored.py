@@ -10,7 +10,7 @@ from msgspec import to_builtins
 
 from asbuilt.lifecycle.authoring.modes import MODES, authoring_of
 from asbuilt.lifecycle.authoring.options import Options, choose
-from asbuilt.lifecycle.authoring.session import Session
+from asbuilt.lifecycle.authoring.session_state import Session
 
 if TYPE_CHECKING:
     from asbuilt.ports import Brief

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from asbuilt.flows.checks import baseline
-from asbuilt.flows.start import start
+from asbuilt.flows.run_start import start
 from asbuilt.lifecycle.run import moves
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt.policy.plan_mode.state import PLAN
-from asbuilt.session import loop as loops
+from asbuilt.session import prompt_rounds as loops
 from asbuilt.session.context import reload_messages
 from asbuilt.session.context import reload_request as reloads
 from asbuilt.session.context.meter import Limits, Use, limits_of, use_of

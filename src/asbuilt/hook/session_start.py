@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from asbuilt.hook.conversation_event import Answer, Call, restore
 from asbuilt.policy.plan_mode.state import EXIT
-from asbuilt.session import loop as loops
 from asbuilt.session import messages
+from asbuilt.session import prompt_rounds as loops
 from asbuilt.session.authoring_binding import move
 from asbuilt.session.context.foreign_loop import continue_foreign_loop
 from asbuilt.session.context.reload_messages import compacted, elsewhere, left_behind, noted, notes_kept

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.policy.light_json import read, write
 from asbuilt.session.conversation import put, remove, text_in
-from asbuilt.session.loop import Loop, from_file
+from asbuilt.session.prompt_rounds import Loop, from_file
 
 if TYPE_CHECKING:
     from asbuilt.session.plan_facts import PlanFacts

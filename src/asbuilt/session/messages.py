@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from asbuilt.session.context.notes import Note
-    from asbuilt.session.loop import Loop
     from asbuilt.session.plan_facts import PlanFacts
+    from asbuilt.session.prompt_rounds import Loop
 
 _ITEM_WIDTH: Final = 70
 _NOTES_NAMED: Final = 3

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.lifecycle.authoring.prompts import perspective
+from asbuilt.lifecycle.authoring.stage_prompts import perspective
 from asbuilt.lifecycle.critique.anchors import Anchor
 from asbuilt.lifecycle.critique.findings import (
     EXAMPLE,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from asbuilt.lifecycle.authoring.options import Options, choose
-from asbuilt.lifecycle.authoring.prompts import instruction
+from asbuilt.lifecycle.authoring.stage_prompts import instruction
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.validators.stage_validators import Setting
 from asbuilt.lifecycle.flaws import Flaw

@@ -19,7 +19,7 @@ from asbuilt.lifecycle.authoring.stages import Stage
 from tests.lifecycle.stages.cases import FILES, load_all
 
 if TYPE_CHECKING:
-    from asbuilt.lifecycle.authoring.session import Session
+    from asbuilt.lifecycle.authoring.session_state import Session
     from asbuilt.lifecycle.authoring.stage_machine import Verdict
 
 AROUND: Final = Surroundings(files=FILES)

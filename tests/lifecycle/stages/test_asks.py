@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from asbuilt.lifecycle.authoring.prompts import instruction
+from asbuilt.lifecycle.authoring.stage_prompts import instruction
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.validators.amounts import DEMANDS, Demand
 from tests.lifecycle.stages.cases import chosen

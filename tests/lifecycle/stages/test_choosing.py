@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from asbuilt.lifecycle.authoring.options import choose
-from asbuilt.lifecycle.authoring.session import Session, start, state_of
+from asbuilt.lifecycle.authoring.session_state import Session, start, state_of
 from asbuilt.lifecycle.authoring.stages import CHOOSABLE, Stage
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.plan.markdown.sections import SECTIONS

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from msgspec.structs import replace
 
-from asbuilt.lifecycle.authoring.prompts import PERSPECTIVES
-from asbuilt.lifecycle.authoring.session import Record, Session, start
+from asbuilt.lifecycle.authoring.session_state import Record, Session, start
 from asbuilt.lifecycle.authoring.stage_machine import (
     Accept,
     Ask,
@@ -21,6 +20,7 @@ from asbuilt.lifecycle.authoring.stage_machine import (
     next_move,
     progress,
 )
+from asbuilt.lifecycle.authoring.stage_prompts import PERSPECTIVES
 from asbuilt.lifecycle.authoring.stages import Stage
 from tests.lifecycle.stages.cases import FILES, PROMPT, chosen
 from tests.lifecycle.stages.outputs import (

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from asbuilt.lifecycle.authoring.options import Options, choose
-from asbuilt.lifecycle.authoring.session import (
+from asbuilt.lifecycle.authoring.session_state import (
     Session,
     Unreadable,
     read_session,

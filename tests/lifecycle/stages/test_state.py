@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from asbuilt.lifecycle.authoring.options import choose
-from asbuilt.lifecycle.authoring.session import Session, Unreadable, read_session, start, state_of
+from asbuilt.lifecycle.authoring.session_state import Session, Unreadable, read_session, start, state_of
 from tests.lifecycle.stages.cases import PROMPT
 
 

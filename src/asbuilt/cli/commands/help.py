@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from asbuilt.cli.shell import help as help_text
+from asbuilt.cli.shell import top_level_help as help_text
 from asbuilt.cli.shell.options import Command
 from asbuilt.errors import DONE
 

@@ -8,7 +8,7 @@ from typing import Final
 import click
 from click.shell_completion import shell_complete
 
-from asbuilt.cli.shell import help as help_text
+from asbuilt.cli.shell import top_level_help as help_text
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.shell.options import Door, door_of
 

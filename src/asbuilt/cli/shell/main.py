@@ -7,7 +7,7 @@ import os
 import sys
 
 from asbuilt._version import VERSION
-from asbuilt.cli.shell.help import TEXT
+from asbuilt.cli.shell.top_level_help import TEXT
 
 
 def main() -> int:

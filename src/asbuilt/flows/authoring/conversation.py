@@ -36,7 +36,7 @@ from asbuilt.lifecycle.authoring import stage_machine
 from asbuilt.lifecycle.authoring.facts import AuthoringFacts, DraftFacts, Handed
 from asbuilt.lifecycle.authoring.modes import EFFORTS
 from asbuilt.lifecycle.authoring.questions import asking
-from asbuilt.lifecycle.authoring.session import PLANS, state_of
+from asbuilt.lifecycle.authoring.session_state import PLANS, state_of
 from asbuilt.lifecycle.authoring.stage_machine import APPROVAL, is_finished, progress, shown_parts
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.turns import Turn, Yours

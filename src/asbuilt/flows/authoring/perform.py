@@ -26,7 +26,7 @@ from asbuilt.flows.run.approval import file_approved
 from asbuilt.flows.run.briefs import planner_brief
 from asbuilt.flows.run.environment import given_in, kept
 from asbuilt.flows.run.record import Record, append_event
-from asbuilt.flows.start import claim, is_agreed
+from asbuilt.flows.run_start import claim, is_agreed
 from asbuilt.git.repository import Repository, base_on
 from asbuilt.git.workspace import workspaces
 from asbuilt.lifecycle import approval

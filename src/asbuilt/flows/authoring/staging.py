@@ -21,10 +21,9 @@ from asbuilt.lifecycle.approval import AGENT
 from asbuilt.lifecycle.authoring import stage_machine
 from asbuilt.lifecycle.authoring.facts import AuthoringFacts, name_of, names_of, role_of
 from asbuilt.lifecycle.authoring.modes import MODES, Mode
-from asbuilt.lifecycle.authoring.prompts import flaw_list
 from asbuilt.lifecycle.authoring.questions import Question, answer_to, questions_in, sketch_in
-from asbuilt.lifecycle.authoring.session import PLANS, Session, read_session
-from asbuilt.lifecycle.authoring.session import Record as Handed
+from asbuilt.lifecycle.authoring.session_state import PLANS, Session, read_session
+from asbuilt.lifecycle.authoring.session_state import Record as Handed
 from asbuilt.lifecycle.authoring.stage_machine import (
     SHIPPED,
     Surroundings,
@@ -33,6 +32,7 @@ from asbuilt.lifecycle.authoring.stage_machine import (
     rounds_in,
     without_needless,
 )
+from asbuilt.lifecycle.authoring.stage_prompts import flaw_list
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.validators.amounts import demands_of
 from asbuilt.lifecycle.authoring.validators.promise_tag import without_promises

@@ -20,7 +20,7 @@ from asbuilt.events.runs import RunStarted
 from asbuilt.flows.checks.outside_changes import need_unchanged
 from asbuilt.flows.run.briefs import planner_brief
 from asbuilt.flows.run.record import ACTOR, Record, append_event
-from asbuilt.flows.start import claim, is_agreed
+from asbuilt.flows.run_start import claim, is_agreed
 from asbuilt.flows.tasks.postflight import fail, land, post, session_of
 from asbuilt.git import commits
 from asbuilt.git.landing import candidates

@@ -6,7 +6,7 @@ import re
 from typing import Any, Final, NamedTuple
 
 from asbuilt.events.options import Authoring, AuthoringWay, Effort
-from asbuilt.lifecycle.authoring.session import Session, state_of
+from asbuilt.lifecycle.authoring.session_state import Session, state_of
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.plan.names import new_slug
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 from msgspec import structs
 from msgspec.structs import replace
 
-from asbuilt.lifecycle.authoring.prompts import flaw_list, instruction, perspective
-from asbuilt.lifecycle.authoring.session import PLANS, ExitReason, Record, Session
+from asbuilt.lifecycle.authoring.session_state import PLANS, ExitReason, Record, Session
+from asbuilt.lifecycle.authoring.stage_prompts import flaw_list, instruction, perspective
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.validators.amounts import DEMANDS, Demands
 from asbuilt.lifecycle.authoring.validators.document import missing_sections

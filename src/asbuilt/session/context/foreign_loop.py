@@ -12,7 +12,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.session.conversation import put, text_in
-from asbuilt.session.loop import MOST, Loop
+from asbuilt.session.prompt_rounds import MOST, Loop
 
 if TYPE_CHECKING:
     from asbuilt.session.plan_facts import PlanFacts

@@ -13,7 +13,7 @@ from asbuilt.errors import SettingInvalid, UsageWrong
 from asbuilt.library.bounded_read import read_bytes
 from asbuilt.lifecycle.authoring.modes import EFFORTS, MODES, Mode, authoring_of, mode_for
 from asbuilt.lifecycle.authoring.options import choose
-from asbuilt.lifecycle.authoring.session import Session, start
+from asbuilt.lifecycle.authoring.session_state import Session, start
 from asbuilt.lifecycle.authoring.stages import SKIPPABLE
 from asbuilt.lifecycle.critique.principles import TEMPLATE, read_principles
 from asbuilt.lifecycle.flaws import Flaw

@@ -20,7 +20,12 @@ from asbuilt.cli.commands.run.preconditions import (
 )
 from asbuilt.cli.commands.run.resume import Continuing, continue_named, continue_only
 from asbuilt.cli.commands.run.schedule import Timed, When, put_on, read_times, refuse_contradictions, times
-from asbuilt.cli.commands.run.start_confirmation import are_doubts_accepted, is_start_confirmed, promises
+from asbuilt.cli.commands.run.start_confirmation import (
+    are_doubts_accepted,
+    is_start_confirmed,
+    promises,
+    report_sign_offs_to_come,
+)
 from asbuilt.cli.runs import outcome
 from asbuilt.cli.runs.agent_choice import Chosen, chosen_before
 from asbuilt.cli.runs.costs import expected
@@ -252,7 +257,7 @@ def _goes_ahead(door: Door, opened: Opened, phases: Sequence[Phase], options: Ru
     if wish.before is not None:
         wish.before.report(door)
     announce(door, options, expected(door, len(phases), options.depth or "normal"))
-    _report_eyes(door, phases)
+    report_sign_offs_to_come(door, phases)
     return is_start_confirmed(door, opened.at.slug, phases, is_implied=wish.auto or wish.finish)
 
 
@@ -315,15 +320,6 @@ def _wanted(plan: Plan, wish: Wish, done: frozenset[str]) -> list[Phase]:
         return [the_phase(plan, wish.phase)]
     left = [phase for phase in plan.phases if phase.id not in done]
     return left if wish.finish else [phase for phase in left if may_start(phase.depends_on.on, done)][:1]
-
-
-def _report_eyes(door: Door, phases: Sequence[Phase]) -> None:
-    seen = [phase.id for phase in phases if phase.touches_ui]
-    if seen and not door.json:
-        many = len(seen) > 1
-        which = f"Phases {', '.join(seen[:-1])} and {seen[-1]} change" if many else f"Phase {seen[0]} changes"
-        them = "them" if many else "it"
-        door.screen.talk(f"{which} what people see: landing waits until you have looked at {them}.")
 
 
 def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:

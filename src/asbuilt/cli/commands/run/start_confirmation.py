@@ -1,4 +1,4 @@
-"""Questions to the user before a run is requested: about doubts, and about what the phases promise.
+"""Questions and notes before a run is requested: doubts, what the phases promise, and sign-offs to come.
 
 Rule: a no starts nothing.
 """
@@ -68,3 +68,13 @@ def promises(phase: Phase, pen: Pen) -> Iterator[str]:
     for item in phase.work_items:
         yield from pen.hanging("  - ", item.text, commands=False)
     yield f"  {counted(len(phase.checks), 'check')} of its own"
+
+
+def report_sign_offs_to_come(door: Door, phases: Sequence[Phase]) -> None:
+    """Print which phases change what people see: their landing waits for a sign-off."""
+    seen = [phase.id for phase in phases if phase.touches_ui]
+    if seen and not door.json:
+        many = len(seen) > 1
+        which = f"Phases {', '.join(seen[:-1])} and {seen[-1]} change" if many else f"Phase {seen[0]} changes"
+        them = "them" if many else "it"
+        door.screen.talk(f"{which} what people see: landing waits until you have looked at {them}.")

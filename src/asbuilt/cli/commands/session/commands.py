@@ -31,8 +31,8 @@ from asbuilt.session.conversation import folder_of, hold_in, key_of, lives
 from asbuilt.session.conversation_lock import Locked
 from asbuilt.session.conversation_state import State, keep_loop, keep_state, loop_in, state_in
 from asbuilt.session.conversations import Record, left_in, records
-from asbuilt.session.loop import COMPLETE, MOST, begin
 from asbuilt.session.messages import ago
+from asbuilt.session.prompt_rounds import COMPLETE, MOST, begin
 
 if TYPE_CHECKING:
     from asbuilt.session.plan_facts import PlanFacts

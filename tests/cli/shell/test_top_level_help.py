@@ -10,7 +10,7 @@ import pytest
 from inline_snapshot import snapshot
 
 from asbuilt.cli.shell import app
-from asbuilt.cli.shell.help import MORE, TEXT, TOPICS
+from asbuilt.cli.shell.top_level_help import MORE, TEXT, TOPICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable

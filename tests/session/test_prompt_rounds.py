@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.session.loop import COMPLETE, LASTS_S, MOST, Loop, Round, after, again, begin, from_file
+from asbuilt.session.prompt_rounds import COMPLETE, LASTS_S, MOST, Loop, Round, after, again, begin, from_file
 
 NOW = 1_000.0
 LOOP = begin("do it\n\nall of it", most=5, plan="/p.md", phase="1", now=NOW)
