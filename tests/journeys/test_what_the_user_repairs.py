@@ -83,6 +83,22 @@ def test_a_program_that_is_not_installed_is_named_with_the_command_to_try_again(
     assert nexts(node.asbuilt("doctor", "--tests")) == ["asbuilt doctor --tests # after you install npm"]
 
 
+def test_a_test_file_that_the_agent_removed_is_named_in_the_failure(node: Office) -> None:
+    node.script.write_text(
+        """
+[[turn]]
+role = "implement"
+acts = [{ write = "greet.py", text = "hello" }, { delete = "test/slugify.test.js" }, { say = "Done." }]
+
+[[turn]]
+acts = [{ say = "I looked again." }]
+""",
+        encoding="utf-8",
+    )
+    failed = joined(node.run())
+    assert "removed: test/slugify.test.js" in failed
+
+
 NAMING = (
     'git config --global user.name "Your Name" &&'
     " git config --global user.email you@example.com # with your own name and address"

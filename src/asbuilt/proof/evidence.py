@@ -10,7 +10,7 @@ from asbuilt.policy.masking import masked
 from asbuilt.policy.sandbox.services import NOT_STARTED, REFUSAL
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from asbuilt.events.event import Outcome
     from asbuilt.proof.counts import Counts
@@ -24,6 +24,7 @@ IDLE: Final = "it passes without this phase's work too, and proves nothing about
 NO_TEST: Final = "exit 0, but no test ran, so it proves nothing"
 """Reason for a phase's check that fails before the work and runs no test after it."""
 _LAST: Final = 5
+_FILES: Final = 3
 _IN_DOUBLE_QUOTES: Final = re.compile(r'["$`\\!\n]')
 """Characters that mean something between double quotes."""
 _SHELL: Final = ("/bin/sh", "-c")
@@ -267,6 +268,12 @@ def judge_tests(  # noqa: PLR0913  each of these is a fact about one run
     if exit_code == 0 and counts.hidden and not (baseline and baseline.hidden):
         return Judged("FAIL", "exit 0, and an earlier summary of its output has failures")
     return Judged("PASS", f"{counts.ran} ran, {counts.skipped} skipped", (), old)
+
+
+def removed_words(paths: Sequence[str]) -> str:
+    """Name the test files that a phase removed, for the reason of a suite that fails."""
+    more = f" and {len(paths) - _FILES} more" if len(paths) > _FILES else ""
+    return f"; removed: {', '.join(paths[:_FILES])}{more}" if paths else ""
 
 
 def has_as_many(before: Evidence | None, now: Counts | None) -> bool:

@@ -27,6 +27,7 @@ from asbuilt.proof.evidence import (
     judge_tests,
     left_out,
     naming_failures,
+    removed_words,
 )
 from asbuilt.proof.trials.canaries import with_canaries
 from asbuilt.proof.trials.depth import covers
@@ -212,7 +213,8 @@ class Proving:
         if gone is not None and shown.outcome == "PASS":
             shown = shown._replace(outcome="FAIL", why=gone)
         if shown.outcome != "PASS":
-            return shown._replace(why=f"{shown.why}{put_back_words(put_back)}")
+            why = f"{shown.why}{removed_words(trials.removed_files(ran))}{put_back_words(put_back)}"
+            return shown._replace(why=why)
         if counts is not None:
             has_canaries = before is None or before.canaries != "absent"
             shown = with_canaries(shown, before, trials.sing(ran, is_tight=tight) if has_canaries else None)

@@ -174,6 +174,10 @@ class Trials:
         """List the test files that the phase added or changed."""
         return [path for path in self.changed_tests(suite) if self.trees.there[path]]
 
+    def removed_files(self, suite: Ran) -> list[str]:
+        """List the test files that the phase removed."""
+        return [path for path in self.changed_tests(suite) if not self.trees.there[path]]
+
     def changed_around(self, suite: Ran) -> list[str]:
         """List these, and other changed files among tests, by their paths in the suite's folder."""
         among = {path for path in self._mine if role_of(path) in _AMONG_TESTS or self.trees.is_helper(path)}
