@@ -60,7 +60,7 @@ class NotFound(AsbuiltError):
 class NameMisspelt(NotFound):
     """No plan or attempt has the typed name, and one has a similar name."""
 
-    def __init__(self, what: str, *, typed: str, meant: str, why: str, next_step: str) -> None:
+    def __init__(self, what: str, *, why: str, next_step: str, typed: str = "", meant: str = "") -> None:
         super().__init__(what, why=why, next_step=next_step)
         self.typed = typed
         self.meant = meant
