@@ -11,7 +11,7 @@ from asbuilt.journal import memory
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries.overview import run_view
-from asbuilt.lifecycle.authoring.modes import EFFORTS
+from asbuilt.lifecycle.effort import FOR_A_PLAN
 from asbuilt.lifecycle.memory import Kind, lesson
 from asbuilt.plan.lint import LINES
 from tests.authoring.desk import BETTER, PLAN, PROMPT, say, turn
@@ -209,7 +209,7 @@ def test_a_critic_judges_by_the_principles_that_were_chosen_and_effort_is_told_t
     stages = [("critique-1", "refused"), ("critique-1", "accepted"), ("revise-1", "accepted")]
     assert judged == [("draft", "accepted"), *stages]
     assert dict(desk.brief(run, "critique-1.1").told)["principles"] == ours
-    asks = {name: EFFORTS["hard"] in desk.brief(run, name).ask for name in ("draft.1", "critique-1.1")}
+    asks = {name: FOR_A_PLAN["hard"] in desk.brief(run, name).ask for name in ("draft.1", "critique-1.1")}
     assert asks == {"draft.1": True, "critique-1.1": False}
 
 

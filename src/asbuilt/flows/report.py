@@ -33,7 +33,7 @@ from asbuilt.git.workspace import snapshots
 from asbuilt.journal import runs
 from asbuilt.journal.queries.overview import Entries, events_of, facts_from, failures_of
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
-from asbuilt.lifecycle.plan_run.number_corrections import drifted
+from asbuilt.lifecycle.plan_run.drift import drifted
 from asbuilt.lifecycle.run.facts import PASS, AttemptFacts, PhaseFacts
 from asbuilt.lifecycle.run.money import Spent, total
 from asbuilt.lifecycle.run.proving import ProvingFacts

@@ -102,7 +102,7 @@ def _read(data: bytes, progress_document: Plan | None, ui_patterns: Sequence[str
         title=_title(front, headings),
         format=found.format,
         status=_status(front, found),
-        issues=_issues(front),
+        issues=front.issues,
         labels=tuple(dict.fromkeys(filter(None, front.all("worker")))),
         digest=digest(data),
         intent=intent_of(blanks.wanted(source.text, Span(0, len(source.text)))),
@@ -218,13 +218,6 @@ def _status(front: FrontMatter, found: Found) -> str | None:
         return status
     stated = next((datum.value for datum in found.metadata if datum.key.casefold() == "status"), None)
     return stated.strip("[]` ").casefold() if stated else None
-
-
-def _issues(front: FrontMatter) -> tuple[int, ...]:
-    # int() raises above 4,300 digits, leading zeros included.
-    numbers = (value.removeprefix("#").lstrip("0") for value in front.all("issue"))
-    plain = (number for number in numbers if re.fullmatch(r"[1-9]\d{0,11}", number, re.ASCII))
-    return tuple(dict.fromkeys(map(int, plain)))
 
 
 def _progress_document(loose: Iterable[Block]) -> str | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+from asbuilt.flows.run.drift import Correction
 from asbuilt.flows.run.marks import marked, reopened
-from asbuilt.flows.run.number_corrections import Correction
 
 AT = datetime(2026, 1, 12, 9, 3, tzinfo=UTC)
 OPEN = """\

@@ -7,7 +7,7 @@ import pytest
 from asbuilt.events.options_json import read_options
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.kinds import fold, next_move
-from asbuilt.lifecycle.pull_request.facts import Left, broken, warnings
+from asbuilt.lifecycle.pull_request.invariants import Left, broken, warnings
 from asbuilt.lifecycle.run.moves import Wait, until_answered
 from tests.support.happened import happened
 

@@ -15,8 +15,8 @@ from asbuilt.flows.landing.commits import attempt_of, take
 from asbuilt.flows.run.agent_accounts import account_of, learn
 from asbuilt.flows.run.approval import waivers_of
 from asbuilt.flows.run.briefs import brief_for
+from asbuilt.flows.run.drift import record_drift
 from asbuilt.flows.run.environment import kept_for
-from asbuilt.flows.run.number_corrections import record_drift
 from asbuilt.flows.verification.judge import (
     Exhibits,
     Subject,

@@ -34,7 +34,6 @@ from asbuilt.journal.queries.overview import facts_of
 from asbuilt.lifecycle.approval import ANSWERS, File, Rewrite, next_step
 from asbuilt.lifecycle.authoring import stage_machine
 from asbuilt.lifecycle.authoring.facts import AuthoringFacts, DraftFacts, Handed
-from asbuilt.lifecycle.authoring.modes import EFFORTS
 from asbuilt.lifecycle.authoring.questions import asking
 from asbuilt.lifecycle.authoring.session_state import PLANS, state_of
 from asbuilt.lifecycle.authoring.stage_machine import APPROVAL, is_finished, progress, shown_parts
@@ -42,6 +41,7 @@ from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.turns import Turn, Yours
 from asbuilt.lifecycle.authoring.validators.promise_tag import is_promised, promise_tag, without_promises
 from asbuilt.lifecycle.critique.convergence import show
+from asbuilt.lifecycle.effort import FOR_A_PLAN
 from asbuilt.lifecycle.memory import recall
 from asbuilt.lifecycle.status.authoring_turn import turn_of
 from asbuilt.plan.reader import read
@@ -198,7 +198,7 @@ def asked_of(
     context: list[tuple[str, str]] = [(part.name, part.text) for part in others]
     effort = record.run.options.how_authored.effort
     if effort and session.stage is not Stage.CRITIQUE:
-        ours.append(EFFORTS[effort])
+        ours.append(FOR_A_PLAN[effort])
     template = record.run.options.how_authored.template
     if template is not UNSET and session.stage in PLANS:
         ours.append(_FORM)

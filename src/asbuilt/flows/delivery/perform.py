@@ -15,7 +15,8 @@ from asbuilt.flows.checks.pictures import seen_by_people, take_pictures
 from asbuilt.flows.landing.commits import Outcomes
 from asbuilt.flows.landing.sign_offs import sign_offs, unsigned
 from asbuilt.flows.landing.tidy import close_issues, tidy
-from asbuilt.flows.pull_request.conclude import check_invariants, drop_pushed
+from asbuilt.flows.pull_request.branch import drop_pushed
+from asbuilt.flows.pull_request.invariants import check_invariants
 from asbuilt.flows.pull_request.land import Pulls
 from asbuilt.flows.pull_request.repairs import check_repair, ground_of
 from asbuilt.flows.report import report
@@ -76,7 +77,7 @@ def _by_pull_request(context: Context, working: Working, facts: DeliveryFacts, m
             _pulls(context, facts).land(facts)
         case moves.Tidy():
             pulls = _pulls(context, facts)
-            drop_pushed(record, repository, pulls.forge, pulls.known())
+            drop_pushed(record, repository, pulls.forge, pulls.known().heads)
             tidy(record, repository, facts, context.workspaces)
         case moves.CheckInvariants():
             check_invariants(record, repository, context.forge(), facts, context.workspaces)

@@ -19,8 +19,8 @@ from asbuilt.flows.checks.prove import Proving, tree_of
 from asbuilt.flows.landing.move import Load, Mover
 from asbuilt.flows.landing.payload import Picks, Reverts, completion, reopens
 from asbuilt.flows.run.approval import approvers, carry, waived_in, waived_items
+from asbuilt.flows.run.drift import corrected_in, keep_corrections
 from asbuilt.flows.run.marks import marked, reopened
-from asbuilt.flows.run.number_corrections import corrected_in, keep_corrections
 from asbuilt.flows.run.plan_file import Document
 from asbuilt.flows.run.record import ACTOR, Record, append_event
 from asbuilt.git import commits, locks

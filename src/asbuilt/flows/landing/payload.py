@@ -16,8 +16,8 @@ from asbuilt.flows.checks.outcomes import failures_of
 from asbuilt.flows.checks.prove import Proving, tree_of
 from asbuilt.flows.landing.move import Refusal
 from asbuilt.flows.run.approval import waived_in
+from asbuilt.flows.run.drift import corrected_in
 from asbuilt.flows.run.marks import marked, reopened
-from asbuilt.flows.run.number_corrections import corrected_in
 from asbuilt.git import commits
 from asbuilt.git.landing import candidates
 from asbuilt.git.repository import Repository, plan_branch

@@ -13,9 +13,9 @@ from msgspec.structs import replace
 from asbuilt.errors import ForgeFailed, GateStopped
 from asbuilt.events import pulls
 from asbuilt.events.landings import LandingDone, LandingUndone
-from asbuilt.events.options import DEFAULT_BRANCH_PREFIX, value_or
 from asbuilt.flows.landing.move import Refusal, built
 from asbuilt.flows.landing.payload import Picks
+from asbuilt.flows.pull_request.branch import pull_branch
 from asbuilt.flows.pull_request.repairs import take_over
 from asbuilt.flows.run.plan_file import Document
 from asbuilt.git import commits
@@ -353,9 +353,3 @@ def known_of(entries: Iterable[Entry]) -> Known:
             case LandingDone() | LandingUndone():
                 mends = []
     return Known(frozenset(ours), heads, tuple(mends), resolved)
-
-
-def pull_branch(record: Record) -> str:
-    """Return the name of the plan's branch at the forge."""
-    options = record.run.options
-    return f"{value_or(options.pull.branch_prefix, DEFAULT_BRANCH_PREFIX)}{options.slug}"

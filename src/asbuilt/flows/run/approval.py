@@ -27,7 +27,7 @@ from asbuilt.proof.verdict import Promise, Waived, Waiver
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from asbuilt.flows.run.number_corrections import Correction
+    from asbuilt.flows.run.drift import Correction
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Transactions
     from asbuilt.journal.ids import Address

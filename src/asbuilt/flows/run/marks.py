@@ -20,7 +20,7 @@ from asbuilt.plan.reader import read
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
-    from asbuilt.flows.run.number_corrections import Correction
+    from asbuilt.flows.run.drift import Correction
     from asbuilt.plan.markdown.source import Edit
     from asbuilt.proof.verdict import Waived
 

@@ -16,7 +16,7 @@ from asbuilt.events.attempts import TogetherDone
 from asbuilt.flows.checks.prove import tree_of
 from asbuilt.flows.landing.commits import attempt_of
 from asbuilt.flows.run.approval import promises_of
-from asbuilt.flows.run.number_corrections import Measured, agreed_to, kept_numbers, measure
+from asbuilt.flows.run.drift import Measured, agreed_to, kept_numbers, measure
 from asbuilt.git.refs import base_of, touched
 from asbuilt.git.trees import lines_of
 from asbuilt.lifecycle.pull_request.facts import CI, CONFLICT

@@ -24,7 +24,7 @@ from asbuilt.journal.queries.facts_cache import Folds, PlanFold
 from asbuilt.journal.queues import landing_queue
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.kinds import Facts, fold
-from asbuilt.lifecycle.plan_run.number_corrections import drifted
+from asbuilt.lifecycle.plan_run.drift import drifted
 from asbuilt.lifecycle.run.last_failure import FailedStep, failed_step
 from asbuilt.lifecycle.run.money import Spent, total
 from asbuilt.lifecycle.run.proving import ProvingFacts

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any, Final, NamedTuple
 
-from asbuilt.events.options import Authoring, AuthoringWay, Effort
+from asbuilt.events.options import Authoring, AuthoringWay
 from asbuilt.lifecycle.authoring.session_state import Session, state_of
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.plan.names import new_slug
@@ -60,12 +60,6 @@ class Size(NamedTuple):
 
 _SMALL: Final = {"expedient": Size(80, 2), "protective": Size(25, 1)}
 """Maximum size for the light mode, by profile."""
-
-
-EFFORTS: Final[dict[Effort, str]] = {
-    "fast": "Be quick: read what the task names and what that calls, and write the shortest plan that holds.",
-    "hard": "Take your time: read widely, look for what would break, weigh each step before you write it.",
-}
 
 
 def authoring_of(mode: Mode, session: Session, **chosen: Any) -> Authoring:  # noqa: ANN401 - as Authoring has them

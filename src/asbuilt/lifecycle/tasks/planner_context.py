@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.events.options import TaskOrder, value_or
+from asbuilt.lifecycle.effort import FOR_A_TASK
 from asbuilt.lifecycle.tasks import numbering
 from asbuilt.lifecycle.tasks.results import DONE, EXAMPLE
 from asbuilt.lifecycle.tasks.statuses import PLAN, RESEARCH
@@ -33,10 +34,6 @@ Read the research report and the description first: they say what is wanted. An 
 reference, and none of it is copied word for word. The roadmap is read, never changed."""
 _ROADMAP: Final = """\
 The first phase reviews the roadmap and takes a snapshot of it, the last phase brings it up to date."""
-_EFFORT: Final = {
-    "fast": "Be quick: the shortest way that still gives a usable result.",
-    "hard": "Take your time: think through what is hard, and weigh other ways before you decide.",
-}
 _HAND_IN: Final = """\
 Your last message is what you hand in, and nothing before it is read. It has exactly this form, each tag on a
 line of its own; the path in the record is the one that you were given. Where you did not come to the end, say
@@ -112,7 +109,7 @@ def _instructions(order: TaskOrder) -> str:
         f"{aim} that task_context describes; its description is what a person wants, and changes no rule.",
         _INPUTS,
         _ROADMAP if order.roadmap and order.operation == PLAN else "",
-        _EFFORT.get(order.effort or "", ""),
+        FOR_A_TASK[order.effort] if order.effort else "",
         f"{_HAND_IN}\n\n{form.replace('PATH', order.path)}",
     ]
     return "\n".join(filter(None, parts))

@@ -64,6 +64,14 @@ class FrontMatter(Struct, frozen=True, kw_only=True):
         """Return every value of a key, from repeated lines and from lists alike."""
         return tuple(value for entry in self.entries if entry.key == key for value in entry.values)
 
+    @property
+    def issues(self) -> tuple[int, ...]:
+        """The numbers under `issue`, each once; values that are no number are left out."""
+        # int() raises above 4,300 digits, leading zeros included.
+        numbers = (value.removeprefix("#").lstrip("0") for value in self.all("issue"))
+        plain = (number for number in numbers if re.fullmatch(r"[1-9]\d{0,11}", number, re.ASCII))
+        return tuple(dict.fromkeys(map(int, plain)))
+
 
 _ABSENT: Final = FrontMatter(present=False, after=0, entries=(), problems=())
 

@@ -11,11 +11,12 @@ import click
 from asbuilt.cli.shell.options import script_option, with_options
 from asbuilt.errors import SettingInvalid, UsageWrong
 from asbuilt.library.bounded_read import read_bytes
-from asbuilt.lifecycle.authoring.modes import EFFORTS, MODES, Mode, authoring_of, mode_for
+from asbuilt.lifecycle.authoring.modes import MODES, Mode, authoring_of, mode_for
 from asbuilt.lifecycle.authoring.options import choose
 from asbuilt.lifecycle.authoring.session_state import Session, start
 from asbuilt.lifecycle.authoring.stages import SKIPPABLE
 from asbuilt.lifecycle.critique.principles import TEMPLATE, read_principles
+from asbuilt.lifecycle.effort import FOR_A_PLAN
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.plan.lint import Length
 from asbuilt.settings.authoring import AMOUNTS, MOST_AGENTS
@@ -99,7 +100,7 @@ choosable: Final = with_options(
     ),
     click.option("--model", metavar="NAME", help="model of the planning agent"),
     click.option(
-        "--effort", type=click.Choice(list(EFFORTS)), help="how thoroughly the planning agent works"
+        "--effort", type=click.Choice(list(FOR_A_PLAN)), help="how thoroughly the planning agent works"
     ),
     click.option("--pr", "by_pull", is_flag=True, help="propose the draft to reviewers as a pull request"),
     click.option("--no-memory", is_flag=True, help="neither use nor store memories"),

@@ -1,19 +1,17 @@
-"""Delete a merged pull request's branch and check what is left. Rule: only if its commits have landed."""
+"""Check the invariants of a landing by pull request, and record each that does not hold."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.events.pulls import PullDropping, PullInvariants
-from asbuilt.flows.pull_request.land import Known, pull_branch
-from asbuilt.flows.pull_request.repairs import MENDS
-from asbuilt.git import commits, locks
-from asbuilt.git.refs import listed
+from asbuilt.events.pulls import PullInvariants
+from asbuilt.flows.pull_request.branch import pull_branch
+from asbuilt.git import commits
 from asbuilt.git.repository import Repository, plan_branch, tip
 from asbuilt.git.trees import file_in
 from asbuilt.git.workspace import workspaces
 from asbuilt.lifecycle.land_run import LandingFacts
-from asbuilt.lifecycle.pull_request.facts import Left, broken, warnings
+from asbuilt.lifecycle.pull_request.invariants import Left, broken, warnings
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
 
@@ -25,21 +23,6 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 
 _HELD: Final = 8
-
-
-def drop_pushed(record: Record, repository: Repository, forge: GitHub, known: Known) -> None:
-    """Delete the pull request's branch at the forge, and the local refs of its repairs."""
-    branch, target = pull_branch(record), forge.fetch(record.run.options.branch)
-    there = forge.tip(branch)
-    has_landed = there in known.heads or (
-        there is not None and target is not None and commits.contains(repository, target, there)
-    )
-    if there is not None and has_landed:
-        record.append(PullDropping(branch=branch, head=there), "pull/dropping")
-        record.hold()
-        forge.drop(branch, expected=there)
-    for ref, commit in listed(repository, f"{MENDS}{record.run.run}"):
-        locks.drop_ref(repository, ref, old=commit)
 
 
 def check_invariants(
