@@ -15,7 +15,7 @@ from asbuilt.events.options import TaskOrder
 from asbuilt.events.options_json import read_options
 from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.run.moves import Attempt, End, Judge, Land, Move, Post, Start, Tidy
-from asbuilt.lifecycle.status.progress import progress
+from asbuilt.lifecycle.status.run_state import progress
 from asbuilt.lifecycle.tasks.failures import failure
 from asbuilt.lifecycle.tasks.model import (
     Artifact,

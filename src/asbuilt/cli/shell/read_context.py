@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from asbuilt.agents.activity import Signs
     from asbuilt.journal.queries.overview import RunView
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.status.progress import PhaseProgress
+    from asbuilt.lifecycle.status.run_state import PhaseProgress
 
 
 class Seen(NamedTuple):
