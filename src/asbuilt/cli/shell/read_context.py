@@ -32,7 +32,7 @@ from asbuilt.journal.home import is_full
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries import plan_names
 from asbuilt.library.name_resolution import refuse_unusable
-from asbuilt.library.repository import find_repository, identity_of, merging, tip_of
+from asbuilt.library.repository_discovery import find_repository, identity_of, merging, tip_of
 from asbuilt.library.search_path import Library, library_around
 from asbuilt.library.search_path import plans as shelved
 from asbuilt.settings import Settings
