@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.notify import Reach
     from asbuilt.flows.telemetry import Collector
     from asbuilt.journal.database.store import Store
-    from asbuilt.library.repository import Repository as Checkout
+    from asbuilt.library.repository_discovery import Repository as Checkout
     from asbuilt.ports import Attempts, Processes
 
 IDLE_S: Final = 600.0
@@ -109,7 +109,7 @@ def plan_events(
     """
     from asbuilt.journal.ids import Address  # noqa: PLC0415 - only where it is used
     from asbuilt.journal.queries.overview import events_of  # noqa: PLC0415
-    from asbuilt.library.repository import identity_of  # noqa: PLC0415
+    from asbuilt.library.repository_discovery import identity_of  # noqa: PLC0415
 
     try:
         journal = None if settings.text("store.url") else find_journal(settings, environ)

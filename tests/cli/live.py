@@ -15,7 +15,7 @@ from asbuilt.journal.approvals import Approval
 from asbuilt.journal.queries.overview import RunView
 from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.run.money import Spent
-from asbuilt.lifecycle.status.progress import PhaseProgress, WaitsFor
+from asbuilt.lifecycle.status.run_state import PhaseProgress, WaitsFor
 from asbuilt.proof.evidence import Evidence
 from tests.support.happened import happened
 

@@ -25,7 +25,7 @@ from asbuilt.journal.ids import Address
 from asbuilt.journal.queries.overview import PlanView, RunView
 from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.run.money import Spent
-from asbuilt.lifecycle.status.progress import PhaseProgress, State, Waiting, WaitsFor
+from asbuilt.lifecycle.status.run_state import PhaseProgress, State, Waiting, WaitsFor
 from tests.cli.nights import NOW, clock
 from tests.cli.screens import Terminal
 from tests.support.happened import happened

@@ -14,7 +14,7 @@ from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.symbols import ASCII, UNICODE
 from asbuilt.journal.queries.overview import RunView
 from asbuilt.lifecycle.run.money import Spent
-from asbuilt.lifecycle.status.progress import PhaseProgress, State, Waiting, WaitsFor
+from asbuilt.lifecycle.status.run_state import PhaseProgress, State, Waiting, WaitsFor
 from tests.cli import live
 from tests.cli.live import (
     NOW,

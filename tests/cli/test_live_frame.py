@@ -8,7 +8,7 @@ from asbuilt.cli.live.finished import Story
 from asbuilt.cli.live.frame import Activity, frame
 from asbuilt.cli.live.rows import Canvas, text_of
 from asbuilt.cli.ui.symbols import UNICODE
-from asbuilt.lifecycle.status.progress import PhaseProgress, WaitsFor
+from asbuilt.lifecycle.status.run_state import PhaseProgress, WaitsFor
 from tests.cli import live
 from tests.cli.live import (
     BEGINS,

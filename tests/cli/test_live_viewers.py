@@ -18,7 +18,7 @@ from asbuilt.cli.live.rows import Piece
 from asbuilt.cli.live.viewers import LineViewer, LiveViewer, News, viewer_for
 from asbuilt.cli.ui.clock import to_the_second
 from asbuilt.cli.ui.screen import Screen, pen_for
-from asbuilt.lifecycle.status.progress import PhaseProgress, WaitsFor
+from asbuilt.lifecycle.status.run_state import PhaseProgress, WaitsFor
 from tests.cli.live import CUT_OFF, FIXES, LANDS, NOW, PARKED, WORKS, event, moment, phases, run
 from tests.cli.ui.test_screen import Terminal
 

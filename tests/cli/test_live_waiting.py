@@ -10,7 +10,7 @@ from inline_snapshot import snapshot
 from asbuilt.cli.live.frame import frame
 from asbuilt.cli.wording.moves import AT_WORK
 from asbuilt.lifecycle.run.moves import Attempt, End, Move, Verify, VerifyTogether, Wait
-from asbuilt.lifecycle.status.progress import PhaseProgress, WaitsFor
+from asbuilt.lifecycle.status.run_state import PhaseProgress, WaitsFor
 from tests.cli import live
 from tests.cli.live import (
     ASKS,

@@ -11,7 +11,7 @@ from asbuilt.cli.ui.symbols import ASCII, UNICODE
 from asbuilt.cli.wording import events
 from asbuilt.events.event import Outcome
 from asbuilt.journal.runs import ENDED
-from asbuilt.lifecycle.status.progress import State
+from asbuilt.lifecycle.status.run_state import State
 
 PAGE = (Path(__file__).parent.parent.parent / "docs/reference/screens.md").read_text(encoding="utf-8")
 

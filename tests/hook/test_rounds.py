@@ -70,6 +70,25 @@ def test_a_loop_of_another_plugin_is_let_end_and_goes_on_behind_a_clear(talk: Ta
     assert loop_in(str(talk.folder)) is None
 
 
+def test_a_turn_in_a_loop_of_another_plugin_is_never_sent_back(talk: Talk) -> None:
+    plan = talk.plan()
+    talk.approve(plan)
+    file = talk.shop / ".claude" / "ralph-loop.local.md"
+    file.parent.mkdir()
+    file.write_text(RALPH)
+    plan.write_text(NEXT_PHASE, encoding="utf-8")
+    talk.says(1_000)
+    assert talk.hears("Stop", stop_hook_active=False, last_assistant_message="All done.") == {
+        "systemMessage": "asbuilt: round 3 of 20 is over: phase 2a is over. /clear starts the next one."
+    }
+    file.write_text(RALPH)
+    talk.hears("UserPromptSubmit", permission_mode="plan", prompt="plan it")
+    assert talk.hears("Stop", stop_hook_active=False, last_assistant_message="The plan is written.") == {}
+    file.unlink()
+    sent_back = talk.hears("Stop", stop_hook_active=False, last_assistant_message="The plan is written.")
+    assert sent_back["decision"] == "block"
+
+
 def test_a_loop_of_another_plugin_that_ends_by_itself_does_not_come_back(talk: Talk) -> None:
     talk.approve(talk.plan())
     file = talk.shop / ".claude" / "ralph-loop.local.md"

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from asbuilt.ledger import tasks
-from asbuilt.lifecycle.tasks.failures import failure
+from asbuilt.lifecycle.tasks.error_record import failure
 from asbuilt.lifecycle.tasks.model import Changes, Failed
 from asbuilt.lifecycle.tasks.state_json import read_state
 from asbuilt.lifecycle.tasks.statuses import Status

@@ -10,7 +10,7 @@ from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.moves import End, Move, Wait
-from asbuilt.lifecycle.status.progress import WaitsFor, progress, waits_for
+from asbuilt.lifecycle.status.run_state import WaitsFor, progress, waits_for
 from tests.lifecycle.plan_run.test_next_move import LATER, NOW, RESOLVED, RUN, World, options
 from tests.support.happened import happened
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.lifecycle.status.plan_state import Standing, fold_plan
-from asbuilt.lifecycle.status.progress import DONE, IN_WORK, PhaseProgress, State, plan_progress
+from asbuilt.lifecycle.status.run_state import DONE, IN_WORK, PhaseProgress, State, plan_progress
 from tests.support.happened import happened
 
 Events = list[tuple[str, dict[str, Any]]]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from asbuilt.events.options import RunOptions
 from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.status.progress import progress, waits_for
+from asbuilt.lifecycle.status.run_state import progress, waits_for
 from tests.lifecycle.plan_run.test_next_move import World, options
 from tests.support.happened import happened
 

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from asbuilt.events.runs import RunParked
 from asbuilt.flows import segment
 from asbuilt.flows.engine.fence import Fenced
-from asbuilt.flows.landing import payload, tidy
+from asbuilt.flows.landing import candidates, tidy
 from asbuilt.flows.landing.commits import Outcomes
 from asbuilt.flows.run.marks import marked
 from asbuilt.flows.run.record import append_event
@@ -100,7 +100,7 @@ def _believe_the_agent() -> AbstractContextManager[object]:
 
 def _believe_an_old_proof() -> AbstractContextManager[object]:
     """A branch that has moved is landed on without another look."""
-    return patch.object(payload.Picks, "refusal", lambda *_: None)
+    return patch.object(candidates.Picks, "refusal", lambda *_: None)
 
 
 def _write_without_a_fence() -> AbstractContextManager[object]:

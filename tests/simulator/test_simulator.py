@@ -11,7 +11,8 @@ import pytest
 
 from asbuilt.flows.authoring import conversation
 from asbuilt.journal.runs import ENDED
-from asbuilt.lifecycle.delivery.pull_request_next_move import CI_FAILING, READY
+from asbuilt.lifecycle.delivery.pull_request_next_move import READY
+from asbuilt.lifecycle.delivery.pull_request_repairs import CI_FAILING
 from tests.simulator.authored import FIRST
 from tests.simulator.planted import FOUND, planted
 from tests.simulator.seeds import failures, main

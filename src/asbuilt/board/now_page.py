@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.board.addresses import plan_path, question_path, run_path
 from asbuilt.lifecycle.run.money import total
-from asbuilt.lifecycle.status.progress import IN_WORK
+from asbuilt.lifecycle.status.run_state import IN_WORK
 from asbuilt.pages import document as doc
 from asbuilt.pages.times import lasting, moment, seconds
 

@@ -17,7 +17,7 @@ from asbuilt.journal import repositories
 from asbuilt.journal.engine.workers import machine_id
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.repositories import Known
-from asbuilt.library.repository import remote_of
+from asbuilt.library.repository_discovery import remote_of
 from asbuilt.lifecycle.fleet import canonical
 
 if TYPE_CHECKING:

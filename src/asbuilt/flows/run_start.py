@@ -16,10 +16,14 @@ from asbuilt.events.questions import LastingKey, SandboxKey
 from asbuilt.events.runs import RunStarted
 from asbuilt.flows.run.plan_file import Document
 from asbuilt.flows.run.record import ACTOR, Record, append_event
-from asbuilt.flows.run.repository_checks import Ground, check_plan_branch, check_repository
+from asbuilt.flows.run.repository_checks import (
+    Ground,
+    check_plan_branch,
+    check_repository,
+    leftover_workspaces,
+)
 from asbuilt.git import commits
 from asbuilt.git.repository import plan_branch, tip
-from asbuilt.git.workspace import workspaces
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.queries.overview import events_of, facts_of
 from asbuilt.lifecycle.delivery.facts import Landed
@@ -39,7 +43,6 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.run.facts import PhaseFacts
 
 _BEGAN_ON: Final = "began-on"
-_LEFT: Final = 5
 
 
 def start(context: Context, *, pushed: str | None = None) -> None:
@@ -85,7 +88,7 @@ def start(context: Context, *, pushed: str | None = None) -> None:
             ring=context.processes.level,
             ring_agreed=is_agreed(record, SandboxKey()),
             branch_at=ground.branch,
-            left=_left(record, repository, context.workspaces),
+            left=leftover_workspaces(record, repository, context.workspaces),
             of=of,
             outline=record.blobs.put_json(outline),
             revision=record.blobs.put(data),
@@ -120,16 +123,6 @@ def _author(record: Record, repository: Repository) -> Person:
         return commits.author_of(repository)
     name, email = order.author
     return commits.Person(name=name, email=email, at=datetime.fromisoformat(record.run.at))
-
-
-def _left(record: Record, repository: Repository, spaces: Path) -> tuple[str, ...]:
-    """Name the workspaces that earlier runs of this plan left behind; none is removed."""
-    run, there = record.run, {rest.run: rest.lane for rest in workspaces.leftovers(repository, spaces)}
-    with record.store.read() as session:
-        earlier = [
-            runs.find(session, run.org, run.repo, address) for address in sorted(there) if address != run.run
-        ]
-    return tuple(other_run.name for other_run in earlier if other_run and other_run.plan == run.plan)[:_LEFT]
 
 
 def _began_on(repository: Repository, room: Path, target: str) -> str:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from asbuilt.hook.plan_mode_state import Held
     from asbuilt.session.context.meter import Limits, Use
     from asbuilt.session.plan_facts import PlanFacts
+    from asbuilt.session.prompt_rounds import Loop
 
 _PATIENCE_S: Final = 0.5
 _LOOK_S: Final = 0.02
@@ -50,26 +51,25 @@ def stopping(call: Call, held: Held) -> Answer | None:
     state = call.seen(before or State())
     over, state = _phase_over(call, state)
     foreign = foreign_loop_in(call.root)
-    if foreign is not None:
-        return _deferred(call, state, foreign, _why(use, limits, over))
-    own = loop_in(call.folder)
+    own = None if foreign else loop_in(call.folder)
     if own is not None and own.file and not own.is_left:
         # The other plugin has ended its loop.
         own = None
         keep_loop(call.folder, None)
     demand = _left_in_plan_mode(call, held, state)
-    if use.percent < limits.warning and own is None and not over and not demand:
+    if use.percent < limits.warning and not (own or foreign or over or demand):
         store_state(call, state)
         return None
     plan = call.plan(state.plan)
-    loop = loop_after_turn(call, use, limits, plan, reply=call.text("last_assistant_message"))
+    reply = call.text("last_assistant_message")
+    loop = None if foreign else loop_after_turn(call, use, limits, plan, reply=reply)
     if plan is not None and not plan.is_over:
         call.keep_reload(state)
     full = context_full_messages.full_while_planning if held.after is not None else context_full_messages.full
     facts = StopFacts(
         percent=use.percent,
         critical=limits.critical,
-        in_loop=own is not None,
+        in_loop=own is not None or foreign is not None,
         words=full(use.percent, plan),
         others=(
             *(
@@ -81,6 +81,8 @@ def stopping(call: Call, held: Held) -> Answer | None:
         ),
     )
     answer = _blocked(call, state, plan, facts)
+    if foreign is not None and answer is None:
+        loop = _saved(call, foreign, plan, _why(use, limits, over))
     if answer is None and loop is not None and loop.is_left:
         return Answer(message=messages.round_over(loop))
     return answer
@@ -104,19 +106,14 @@ def _why(use: Use, limits: Limits, over: str) -> str:
     return f"phase {over} is over" if over else ""
 
 
-def _deferred(call: Call, state: State, foreign: ForeignLoop, why: str) -> Answer | None:
-    """Block nothing while another plugin's loop is active; store how to continue it after a /clear."""
-    plan = call.plan(state.plan)
-    if plan is not None and not plan.is_over:
-        call.keep_reload(state)
+def _saved(call: Call, foreign: ForeignLoop, plan: PlanFacts | None, why: str) -> Loop:
+    """Store how another plugin's loop continues after a /clear, and end it now if `why` is given."""
     loop = foreign.saved(plan, now=call.now, why=why)
-    call.keep(state)
     with Locked(call.folder):
         keep_loop(call.folder, loop)
-    if not why:
-        return None
-    end_foreign_loop(call.root, foreign)
-    return Answer(message=messages.round_over(loop))
+    if loop.is_left:
+        end_foreign_loop(call.root, foreign)
+    return loop
 
 
 def _left_in_plan_mode(call: Call, held: Held, state: State) -> str:

@@ -13,7 +13,7 @@ import msgspec
 
 from asbuilt.events.convert import convert
 from asbuilt.journal.database.table import OF_REPO, Table, insert
-from asbuilt.lifecycle.tasks.failures import Failure
+from asbuilt.lifecycle.tasks.error_record import Failure
 from asbuilt.lifecycle.tasks.model import Added, Changed, Changes, Failed, Imported, Task, fold
 
 if TYPE_CHECKING:

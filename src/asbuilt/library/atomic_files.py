@@ -19,7 +19,7 @@ from typing import Final, NamedTuple
 from asbuilt.errors import AsbuiltError, NameTaken, NotFound, PlanChanged, PlanUnreadable, PlanUnwritable
 from asbuilt.library.bounded_read import read_bytes
 from asbuilt.library.disk import HELD, appear, exchange, left_beside, seen, undisturbed, write_beside
-from asbuilt.library.repository import real
+from asbuilt.library.repository_discovery import real
 from asbuilt.plan.markdown.source import digest
 
 _PATIENCE_S: Final = 3.0  # 50 rounds were once not enough against a program that saved without a pause

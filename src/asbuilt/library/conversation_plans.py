@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from asbuilt.events.event import Entry
     from asbuilt.library.read_plan import Opened
-    from asbuilt.library.repository import Repository
+    from asbuilt.library.repository_discovery import Repository
     from asbuilt.library.search_path import PlanFile
     from asbuilt.plan.model import Phase
     from asbuilt.settings import Settings

@@ -8,7 +8,7 @@ from __future__ import annotations
 from os import path
 from typing import TYPE_CHECKING
 
-from asbuilt.library.repository import real
+from asbuilt.library.repository_discovery import real
 from asbuilt.library.search_path import Library, PlanFile, describe, is_inside
 
 if TYPE_CHECKING:

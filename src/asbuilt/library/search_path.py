@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from asbuilt.errors import UsageWrong
-from asbuilt.library.repository import Repository, find_repository, real
+from asbuilt.library.repository_discovery import Repository, find_repository, real
 from asbuilt.plan.names import slug_of_file
 from asbuilt.settings import Settings, load
 from asbuilt.settings.user_folders import home_of

@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.lifecycle.run.money import total
-from asbuilt.lifecycle.status.progress import EDITED
 from asbuilt.lifecycle.status.report import Account, AttemptAccount, PhaseAccount, SignOff
+from asbuilt.lifecycle.status.run_state import EDITED
 from asbuilt.pages import document as doc
 from asbuilt.pages.failure import failure_blocks
 from asbuilt.pages.times import lasting, seconds

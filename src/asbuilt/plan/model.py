@@ -10,6 +10,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Sequence
+
     from asbuilt.plan.markdown.frontmatter import FrontMatter
     from asbuilt.plan.markdown.source import Source, Span
     from asbuilt.plan.problems import Problem
@@ -179,6 +181,23 @@ class Count(NamedTuple):
     def percent(self) -> int:
         """Percentage, rounded down; 100 means all."""
         return 100 * self.done // self.total if self.total else 0
+
+    @classmethod
+    def of(cls, done: Collection[bool]) -> Count:
+        """Count those that are done."""
+        return cls(done=sum(done), total=len(done))
+
+
+def stated_progress(phases: Sequence[Phase], form: Format) -> Count:
+    """Return the progress that a plan's text states: ticked items of a checklist, else finished phases."""
+    if form is Format.CHECKLIST:
+        return ticked_items(phases)
+    return Count.of([phase.status is Status.DONE for phase in phases])
+
+
+def ticked_items(phases: Iterable[Phase]) -> Count:
+    """Count the ticked items, of all that have a box."""
+    return Count.of([item.done for phase in phases for item in phase.work_items if item.box is not None])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from asbuilt.plan.markdown.phase_headings import clean_title, heading_spot
 from asbuilt.plan.markdown.sections import SECTIONS, part_of, pieces, sections_in
 from asbuilt.plan.markdown.source import Source, Span, digest
 from asbuilt.plan.markdown.statuses import read_commit, read_status, stated_commit
-from asbuilt.plan.model import Box, Check, Count, Format, Phase, Plan, Spot, Status
+from asbuilt.plan.model import Box, Check, Format, Phase, Plan, Spot, Status, stated_progress, ticked_items
 from asbuilt.plan.names import slugify
 from asbuilt.plan.phase_facts import Facts, read_phase, status_from_boxes
 from asbuilt.plan.phase_finding import Draft, Found, find_phases
@@ -93,8 +93,6 @@ def _read(data: bytes, progress_document: Plan | None, ui_patterns: Sequence[str
     firsts = {phase.id: phase for phase in reversed(phases)}
     needs = {phase.id: firsts[phase.id].depends_on.on for phase in phases}
     statuses = {phase_id: firsts[phase_id].status for phase_id in needs}
-    ticks = [item.done for phase in phases for item in phase.work_items if item.box is not None]
-    counted = ticks if found.format is Format.CHECKLIST else [phase.status is Status.DONE for phase in phases]
     plan = Plan(
         source=source,
         front=front,
@@ -109,8 +107,8 @@ def _read(data: bytes, progress_document: Plan | None, ui_patterns: Sequence[str
         phases=phases,
         waves=waves(needs),
         next=next_phase(statuses, needs),
-        progress=Count(done=sum(counted), total=len(counted)),
-        items=Count(done=sum(ticks), total=len(ticks)),
+        progress=stated_progress(phases, found.format),
+        items=ticked_items(phases),
         current=next((item.text for phase in phases for item in phase.work_items if item.is_open), None),
         checks=for_plan,
         progress_document=_progress_document(found.loose),

@@ -14,7 +14,7 @@ from asbuilt.journal.ids import Address
 from asbuilt.journal.queries.overview import PlanView, RunView
 from asbuilt.journal.schedules import Schedule
 from asbuilt.lifecycle.run.money import Spent
-from asbuilt.lifecycle.status.progress import WaitsFor
+from asbuilt.lifecycle.status.run_state import WaitsFor
 from tests.cli.live import NOW, ago, run
 
 MOMENT = Moment(NOW, is_served=True, state=Path("/nowhere"))

@@ -23,7 +23,7 @@ from asbuilt.events.landings import LandingUndone
 from asbuilt.events.options import RunOptions
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.library.repository import find_repository, identity_of
+from asbuilt.library.repository_discovery import find_repository, identity_of
 from tests.cli.nights import PHASES, REPO, Night
 from tests.cli.plans import RATE_LIMIT, put
 from tests.cli.screens import a_night, printed, shown

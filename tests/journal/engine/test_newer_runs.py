@@ -10,7 +10,7 @@ from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.engine import segments
 from asbuilt.journal.ids import new_id
 from asbuilt.journal.queries.overview import plan_view
-from asbuilt.lifecycle.status.progress import NEEDS_NEWER
+from asbuilt.lifecycle.status.run_state import NEEDS_NEWER
 from tests.journal.conftest import PLAN
 
 if TYPE_CHECKING:

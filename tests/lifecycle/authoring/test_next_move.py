@@ -19,7 +19,7 @@ from asbuilt.lifecycle.run.moves import (
     Start,
     until_answered,
 )
-from asbuilt.lifecycle.status.progress import progress, waits_for
+from asbuilt.lifecycle.status.run_state import progress, waits_for
 from tests.support.happened import happened
 
 NOW = "2026-11-15T12:00:00.000Z"

@@ -6,7 +6,7 @@ import pytest
 
 from asbuilt.lifecycle.authoring.stage_prompts import instruction
 from asbuilt.lifecycle.authoring.stages import Stage
-from asbuilt.lifecycle.authoring.validators.amounts import DEMANDS, Demand
+from asbuilt.lifecycle.authoring.validators.thresholds import DEMANDS, Demand
 from tests.lifecycle.stages.cases import chosen
 
 

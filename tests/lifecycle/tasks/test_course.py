@@ -15,22 +15,21 @@ from asbuilt.events.options import TaskOrder
 from asbuilt.events.options_json import read_options
 from asbuilt.lifecycle.kinds import fold, next_move
 from asbuilt.lifecycle.run.moves import Attempt, End, Judge, Land, Move, Post, Start, Tidy
-from asbuilt.lifecycle.status.progress import progress
-from asbuilt.lifecycle.tasks.failures import failure
+from asbuilt.lifecycle.status.run_state import progress
+from asbuilt.lifecycle.tasks.error_record import failure
 from asbuilt.lifecycle.tasks.model import (
     Artifact,
     Changes,
     Pending,
     Task,
-    moved,
     numbers_in,
     slug_for,
-    workable,
 )
 from asbuilt.lifecycle.tasks.numbering import artifact_number, artifact_path, written
 from asbuilt.lifecycle.tasks.planner_context import context, order_for, prompt
 from asbuilt.lifecycle.tasks.results import settled
 from asbuilt.lifecycle.tasks.statuses import Status
+from asbuilt.lifecycle.tasks.transitions import moved, workable
 from tests.support.happened import happened
 
 NOW = "2026-11-15T12:00:00.000Z"

@@ -3,9 +3,12 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from asbuilt.events.options import TaskOrder
+from asbuilt.lifecycle.run.facts import AttemptFacts
 from asbuilt.lifecycle.tasks.model import Artifact
-from asbuilt.lifecycle.tasks.results import Finished, Unfinished, handed_in, progress_in, read_result
+from asbuilt.lifecycle.tasks.results import Finished, Unfinished, cut_short, read_result
 from tests.tasks.bench import PATH, PLAN, REPORT, record, result
 
 FAILED, PARTIAL, BLOCKED = "failed", "partial", "blocked"
@@ -80,8 +83,18 @@ def test_a_report_needs_more_than_a_word() -> None:
 
 def test_how_far_an_unfinished_plan_came_is_counted() -> None:
     cut = "<artifact>\n" + PLAN.partition("## Phase 2")[0]
-    assert progress_in(handed_in(cut)) == "; 1 of unknown phases defined"
-    assert progress_in(handed_in("I look around")) == ""
+    order = TaskOrder(number=7, operation="plan", path=PATH, artifact_number=1, timeout_s=60)
+    late = AttemptFacts(1, "plan", ending="timed_out")
+    killed = AttemptFacts(1, "plan", ending="crashed", reason="exit 137")
+    ran_out, far = "its agent ran out of 60 seconds", "; 1 of unknown phases defined"
+    assert cut_short(late, cut, order) == Unfinished("partial", f"{ran_out}{far}", "timeout")
+    assert cut_short(late, "I look around", order) == Unfinished("partial", ran_out, "timeout")
+    assert cut_short(late, cut, replace(order, operation="research")) == Unfinished(
+        "partial", ran_out, "timeout"
+    )
+    assert cut_short(killed, cut, order) == Unfinished(
+        "failed", f"its agent crashed: exit 137{far}", "agent_lost"
+    )
 
 
 @given(st.text(st.characters(), max_size=200), st.sampled_from(["plan", "research"]))

@@ -20,7 +20,7 @@ from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, FAILED, GATE_STOPPED, ForgeFailed, NotFound, PathsUnknown, UsageWrong
 from asbuilt.git.forge.github import open_forge
 from asbuilt.git.repository import open_repository
-from asbuilt.library.repository import find_repository
+from asbuilt.library.repository_discovery import find_repository
 from asbuilt.lifecycle.pull_request.forge import crossing
 from asbuilt.policy.light_json import read
 from asbuilt.policy.shell.judge import verdict

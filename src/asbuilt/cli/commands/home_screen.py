@@ -16,7 +16,7 @@ from asbuilt.cli.ui.messages import answer, headline
 from asbuilt.cli.ui.words import counted, listed
 from asbuilt.errors import DONE
 from asbuilt.library.search_path import Library, plans
-from asbuilt.lifecycle.status.progress import IN_WORK, PROVEN
+from asbuilt.lifecycle.status.run_state import IN_WORK, PROVEN
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door

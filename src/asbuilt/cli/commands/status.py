@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from asbuilt.journal.queries.overview import Marks
     from asbuilt.journal.repositories import Known
-    from asbuilt.lifecycle.status.progress import PhaseProgress
+    from asbuilt.lifecycle.status.run_state import PhaseProgress
 
 
 @subcommand(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.database.store import Session
     from asbuilt.journal.queries.facts_cache import Folds
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.status.progress import WaitsFor
+    from asbuilt.lifecycle.status.run_state import WaitsFor
     from asbuilt.ports import Attempts
     from asbuilt.wiring import Journal
 

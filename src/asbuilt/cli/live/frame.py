@@ -16,7 +16,7 @@ from asbuilt.cli.ui.words import counted
 from asbuilt.cli.wording.moves import AT_WORK
 from asbuilt.lifecycle.limits import FIX_LIMIT
 from asbuilt.lifecycle.run.money import caps_in
-from asbuilt.lifecycle.status.progress import DONE, PhaseProgress, State
+from asbuilt.lifecycle.status.run_state import DONE, PhaseProgress, State
 
 if TYPE_CHECKING:
     from datetime import datetime

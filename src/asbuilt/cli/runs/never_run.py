@@ -13,7 +13,7 @@ from asbuilt.cli.ui.words import counted
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import PlanView
 from asbuilt.lifecycle.run.money import Spent
-from asbuilt.lifecycle.status.progress import PhaseProgress, State
+from asbuilt.lifecycle.status.run_state import PhaseProgress, State
 from asbuilt.plan.needs import open_needs
 
 if TYPE_CHECKING:

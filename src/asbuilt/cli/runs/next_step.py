@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from asbuilt.cli.ui.messages import as_advice, next_step
 from asbuilt.errors import GitFailed, NotFound
 from asbuilt.git.first_use import first_commit, is_foreign
-from asbuilt.library.repository import Repository, branch_of, is_bare, is_unborn
+from asbuilt.library.repository_discovery import Repository, branch_of, is_bare, is_unborn
 from asbuilt.library.search_path import Library, plans
-from asbuilt.lifecycle.status.progress import DONE
+from asbuilt.lifecycle.status.run_state import DONE
 from asbuilt.policy.agent_kinds import KINDS
 from asbuilt.proof.failure import TRY_AGAIN
 

@@ -17,7 +17,7 @@ from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import by_whom, counted
 from asbuilt.errors import DONE, FAILED, PARKED
 from asbuilt.lifecycle.run.money import caps_in
-from asbuilt.lifecycle.status.progress import PROVEN
+from asbuilt.lifecycle.status.run_state import PROVEN
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door

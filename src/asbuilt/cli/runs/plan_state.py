@@ -17,7 +17,7 @@ from asbuilt.cli.ui.screen import WIDTH, Screen, printable
 from asbuilt.cli.ui.words import by_whom, counted
 from asbuilt.lifecycle.limits import FIX_LIMIT
 from asbuilt.lifecycle.status.health import SILENT_S, judge
-from asbuilt.lifecycle.status.progress import DONE, EDITED, IN_WORK, PROVEN, PhaseProgress
+from asbuilt.lifecycle.status.run_state import DONE, EDITED, IN_WORK, PROVEN, PhaseProgress
 from asbuilt.proof.drift.bands import structural
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from asbuilt.cli.ui.words import counted
 from asbuilt.errors import AsbuiltError
 from asbuilt.library.name_resolution import find
 from asbuilt.library.read_plan import Opened, open_plan
-from asbuilt.library.repository import real
+from asbuilt.library.repository_discovery import real
 from asbuilt.library.search_path import Library, PlanFile, library_around, plans
 from asbuilt.plan.lint import Length
 from asbuilt.settings import Settings

@@ -32,7 +32,7 @@ from asbuilt.journal.home import is_full
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries import plan_names
 from asbuilt.library.name_resolution import refuse_unusable
-from asbuilt.library.repository import find_repository, identity_of, merging, tip_of
+from asbuilt.library.repository_discovery import find_repository, identity_of, merging, tip_of
 from asbuilt.library.search_path import Library, library_around
 from asbuilt.library.search_path import plans as shelved
 from asbuilt.settings import Settings
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from asbuilt.agents.activity import Signs
     from asbuilt.journal.queries.overview import RunView
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.status.progress import PhaseProgress
+    from asbuilt.lifecycle.status.run_state import PhaseProgress
 
 
 class Seen(NamedTuple):

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from asbuilt.library.repository import Repository
+    from asbuilt.library.repository_discovery import Repository
 
 
 def chosen_now(repository: Repository | None, environ: Mapping[str, str], setting: Setting) -> Chosen:

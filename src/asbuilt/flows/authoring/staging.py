@@ -34,8 +34,8 @@ from asbuilt.lifecycle.authoring.stage_machine import (
 )
 from asbuilt.lifecycle.authoring.stage_prompts import flaw_list
 from asbuilt.lifecycle.authoring.stages import Stage
-from asbuilt.lifecycle.authoring.validators.amounts import demands_of
 from asbuilt.lifecycle.authoring.validators.promise_tag import without_promises
+from asbuilt.lifecycle.authoring.validators.thresholds import demands_of
 from asbuilt.lifecycle.critique.additions import with_additions
 from asbuilt.lifecycle.critique.convergence import Round, Who, carried, fold
 from asbuilt.lifecycle.flaws import Flaw

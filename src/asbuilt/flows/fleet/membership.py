@@ -29,7 +29,7 @@ from asbuilt.git.repository import Repository, tip
 from asbuilt.journal.home import Home, machine
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.shared_blobs import Large, open_large
-from asbuilt.library.repository import remote_of
+from asbuilt.library.repository_discovery import remote_of
 from asbuilt.lifecycle.fleet import Offer, without_login
 from asbuilt.session.conversation import put
 

@@ -16,8 +16,8 @@ from asbuilt.events.phases import PhaseProven
 from asbuilt.events.plans import PlanCompleted, PlanMarked
 from asbuilt.flows.checks.change_inspection import kept_remarks
 from asbuilt.flows.checks.prove import Proving, tree_of
-from asbuilt.flows.landing.move import Load, Mover
-from asbuilt.flows.landing.payload import Picks, Reverts, completion, reopens
+from asbuilt.flows.landing.candidates import Picks, Reverts, completion, reopens
+from asbuilt.flows.landing.move import Changeset, Mover
 from asbuilt.flows.run.approval import approvers, carry, waived_in, waived_items
 from asbuilt.flows.run.drift import corrected_in, keep_corrections
 from asbuilt.flows.run.marks import marked, reopened
@@ -120,7 +120,9 @@ class Outcomes:
             return
         outside = (self._record, self._repository, self._proving, self._document)
         is_undo = isinstance(facts, UndoFacts)
-        load: Load = Reverts(*outside, facts) if isinstance(facts, UndoFacts) else Picks(*outside, facts)
+        changeset: Changeset = (
+            Reverts(*outside, facts) if isinstance(facts, UndoFacts) else Picks(*outside, facts)
+        )
         options = self._run.options
         mover = Mover(
             repository=self._repository,
@@ -133,7 +135,7 @@ class Outcomes:
             shared=self._record.shared,
         )
         mover.land(
-            load,
+            changeset,
             cut_off=facts.landing.intent if facts.is_landing else None,
             sign=options.signs_if_configured and commits.signs(self._repository),
             again=f"asbuilt land {options.slug}" + (" --undo" if is_undo else ""),

@@ -48,14 +48,14 @@ class Refusal(NamedTuple):
     """Digest of the evidence of the checks that refused it."""
 
 
-class Load(Protocol):
-    """What is to land: built, proven and recorded again for every tip of the target."""
+class Changeset(Protocol):
+    """Changes to land: built, proven and recorded again for every tip of the target."""
 
     def build(self, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
-        """Put it onto a tip, with the plan's marks."""
+        """Put them onto a tip, with the plan's marks."""
 
     def refusal(self, candidate: candidates.Candidate) -> Refusal | None:
-        """Prove it on the target; None if it may land."""
+        """Prove them on the target; None if they may land."""
 
     def details(self, candidate: candidates.Candidate) -> str:
         """Keep the map of commits to phases as a blob; returns its digest."""
@@ -117,16 +117,16 @@ class Mover:
     def _ref(self) -> str:
         return f"refs/heads/{self.branch}"
 
-    def land(self, load: Load, *, cut_off: LandingIntended | None, sign: bool, again: str) -> None:
-        """Put a load onto the target's tip and move the branch, or record why not.
+    def land(self, changeset: Changeset, *, cut_off: LandingIntended | None, sign: bool, again: str) -> None:
+        """Put changes onto the target's tip and move the branch, or record why not.
 
         `cut_off` is an intent of this run whose process may have died: its outcome is found first. If the tip
-        moved, the load is built and proven again. `again` is the command to continue with after a refusal.
+        moved, all is built and proven again. `again` is the command to continue with after a refusal.
         """
         self.hold()
         if cut_off is not None and self._has_landed(cut_off):
             return
-        outcome = self._landed(load, sign=sign)
+        outcome = self._landed(changeset, sign=sign)
         if isinstance(outcome, landing.Refused):
             _raise_what_passes(outcome)
             outcome = _refusal(outcome, again)
@@ -169,27 +169,29 @@ class Mover:
         self._done(intent.new, cut_off.details)
         return True
 
-    def _landed(self, load: Load, *, sign: bool) -> Refusal | landing.Refused | None:
+    def _landed(self, changeset: Changeset, *, sign: bool) -> Refusal | landing.Refused | None:
         """Build, prove and move, again for each new tip (5 tries); None if it has landed."""
         for _ in range(_TRIES):
             with landing.turn(self.repository):
-                outcome = self._moved(load, sign=sign)
+                outcome = self._moved(changeset, sign=sign)
             if not isinstance(outcome, landing.TipMoved):
                 return outcome
         return landing.moved_too_often(self._ref, _TRIES)
 
-    def _moved(self, load: Load, *, sign: bool) -> Refusal | landing.Refused | landing.TipMoved | None:
+    def _moved(
+        self, changeset: Changeset, *, sign: bool
+    ) -> Refusal | landing.Refused | landing.TipMoved | None:
         onto = self.shared.fetch_target() if self.shared else tip(self.repository, self._ref)
         if onto is None:
             return landing.no_target(self._ref)
-        candidate = built(lambda signs: load.build(onto, sign=signs), sign=sign, append=self.append)
+        candidate = built(lambda signs: changeset.build(onto, sign=signs), sign=sign, append=self.append)
         if isinstance(candidate, Refusal):
             return candidate
         candidates.hold(self.repository, self.run, candidate)
-        refusal = load.refusal(candidate)
+        refusal = changeset.refusal(candidate)
         if refusal is not None:
             return refusal
-        details = load.details(candidate)
+        details = changeset.details(candidate)
         ready = landing.prepare(
             self.repository, run=self.run, branch=self.branch, old=onto, new=candidate.tip
         )

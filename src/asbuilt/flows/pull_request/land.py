@@ -13,8 +13,8 @@ from msgspec.structs import replace
 from asbuilt.errors import ForgeFailed, GateStopped
 from asbuilt.events import pulls
 from asbuilt.events.landings import LandingDone, LandingUndone
+from asbuilt.flows.landing.candidates import Picks
 from asbuilt.flows.landing.move import Refusal, built
-from asbuilt.flows.landing.payload import Picks
 from asbuilt.flows.pull_request.branch import pull_branch
 from asbuilt.flows.pull_request.repairs import take_over
 from asbuilt.flows.run.plan_file import Document
@@ -134,8 +134,8 @@ class Pulls:
                 next_step=f"`git push origin {self._target}`",
             )
         known, there = self.known(), self.forge.tip(self._branch)
-        load = Picks(self._record, self._repository, self._proving, self._document, facts)
-        found = self._standing(load, known, onto, there) or self._built(load, known, onto, there)
+        picks = Picks(self._record, self._repository, self._proving, self._document, facts)
+        found = self._standing(picks, known, onto, there) or self._built(picks, known, onto, there)
         if isinstance(found, candidates.Conflict):
             self._block(facts, "conflict", self._conflict(found), found)
             return
@@ -143,7 +143,7 @@ class Pulls:
             self._block(facts, "moved", found)
             return
         candidates.hold(self._repository, self._run.run, found)
-        refusal = load.refusal(found)
+        refusal = picks.refusal(found)
         if refusal is not None:
             self._block(facts, "red", refusal)
             return
@@ -164,7 +164,7 @@ class Pulls:
         self._record.append(sent, f"pull/pushed/{facts.pull.pushes + 1}")
 
     def _standing(
-        self, load: Picks, known: Known, onto: str, there: str | None
+        self, picks: Picks, known: Known, onto: str, there: str | None
     ) -> candidates.Candidate | None:
         """Return the branch at the forge if it has all proven commits, with repairs on top; else None."""
         if there is None or self.forge.fetch(self._branch) != there:
@@ -175,21 +175,21 @@ class Pulls:
         top = above[-1] if above else there
         if not commits.contains(self._repository, top, onto):
             return None
-        landed_as = self._landed_commits(load.facts, top, since=onto)
-        if any(work.commit not in landed_as for work in load.facts.pending):
+        landed_as = self._landed_commits(picks.facts, top, since=onto)
+        if any(work.commit not in landed_as for work in picks.facts.pending):
             return None
         found = candidates.Candidate(onto=onto, tip=top, commits=tuple(landed_as.items()))
-        return load.marked(found, sign=False)
+        return picks.marked(found, sign=False)
 
     def _built(
-        self, load: Picks, known: Known, onto: str, there: str | None
+        self, picks: Picks, known: Known, onto: str, there: str | None
     ) -> candidates.Candidate | candidates.Conflict | Refusal:
         """Build the branch again, unless it has commits that others pushed."""
         if there is not None and there not in known.ours:
             return self._moved()
 
         def build(sign: bool) -> candidates.Candidate | candidates.Conflict | Refusal:  # noqa: FBT001
-            found = load.gathered(onto, sign=sign, resolved=known.resolved)
+            found = picks.gathered(onto, sign=sign, resolved=known.resolved)
             if not isinstance(found, candidates.Candidate):
                 return found
             run = self._run.run

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.errors import GateStopped
 from asbuilt.git import commits
 from asbuilt.git.locks import need_writable
 from asbuilt.git.repository import checkouts_of, conflicts, leftover_stashes, operations, plan_branch, tip
+from asbuilt.git.workspace import workspaces
+from asbuilt.journal import runs
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
     from asbuilt.lifecycle.delivery.facts import Landed, Work
     from asbuilt.lifecycle.status.plan_state import Standing
+
+_LEFT: Final = 5
 
 
 class Ground(NamedTuple):
@@ -84,3 +90,13 @@ def check_plan_branch(record: Record, repository: Repository, ground: Ground) ->
         why="The plan's proven commits would replace the commits on it. Rename it first.",
         next_step=f"`git branch --move {branch} {branch}-mine`",
     )
+
+
+def leftover_workspaces(record: Record, repository: Repository, spaces: Path) -> tuple[str, ...]:
+    """Name the earlier runs of this plan that left workspaces behind; none is removed."""
+    run, there = record.run, {rest.run for rest in workspaces.leftovers(repository, spaces)}
+    with record.store.read() as session:
+        earlier = [
+            runs.find(session, run.org, run.repo, address) for address in sorted(there) if address != run.run
+        ]
+    return tuple(other_run.name for other_run in earlier if other_run and other_run.plan == run.plan)[:_LEFT]

@@ -31,25 +31,17 @@ from asbuilt.journal.events import shortened
 from asbuilt.ledger import tasks
 from asbuilt.lifecycle.memory import recall_for_task
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.tasks.model import Changes, Pending, workable
+from asbuilt.lifecycle.tasks.model import Changes, Pending
 from asbuilt.lifecycle.tasks.next_move import FINISHED, TaskRunFacts
 from asbuilt.lifecycle.tasks.numbering import ROADMAP
 from asbuilt.lifecycle.tasks.planner_context import prompt
-from asbuilt.lifecycle.tasks.results import (
-    Finished,
-    Unfinished,
-    handed_in,
-    progress_in,
-    read_result,
-    read_written,
-)
-from asbuilt.lifecycle.tasks.statuses import PLAN, UNDER_WAY
+from asbuilt.lifecycle.tasks.results import Finished, cut_short, read_result, read_written
+from asbuilt.lifecycle.tasks.statuses import UNDER_WAY
+from asbuilt.lifecycle.tasks.transitions import workable
 
 if TYPE_CHECKING:
-    from asbuilt.events.options import TaskOrder
     from asbuilt.flows.attempts.work import Working
     from asbuilt.flows.context import Context
-    from asbuilt.lifecycle.run.facts import AttemptFacts
 
 _LANE: Final = "plan"
 _WHY: Final = 500
@@ -113,7 +105,11 @@ def _judge(record: Record, facts: TaskRunFacts, stage: str, number: int) -> None
     run, order = record.run, record.run.options.ordered
     if order.written is UNSET:
         attempt = next(earlier for earlier in facts.phases[stage].attempts if earlier.number == number)
-        found = _result(record, order, attempt)
+        output = record.blobs.get_json(attempt.output)[0] if attempt.output else ""
+        if attempt.ending == "done":
+            found = read_result(output, operation=order.operation, path=order.path)
+        else:
+            found = cut_short(attempt, output, order)
     else:
         found = read_written(order.written, operation=order.operation, path=order.path)
     judged = TaskJudged(phase=stage, number=number, task=order.number, outcome=FINISHED)
@@ -136,16 +132,6 @@ def _judge(record: Record, facts: TaskRunFacts, stage: str, number: int) -> None
         fail(session, run, found.cause, found.why, checkpoint="result")
         why = shortened(found.why, _WHY)
         append_event(session, run, replace(judged, outcome=found.status, why=why), f"{stage}/judged")
-
-
-def _result(record: Record, order: TaskOrder, attempt: AttemptFacts) -> Finished | Unfinished:
-    output = record.blobs.get_json(attempt.output)[0] if attempt.output else ""
-    if attempt.ending == "done":
-        return read_result(output, operation=order.operation, path=order.path)
-    far = progress_in(handed_in(output)) if order.operation == PLAN else ""
-    if attempt.ending == "timed_out":
-        return Unfinished("partial", f"its agent ran out of {order.timeout_s} seconds{far}", "timeout")
-    return Unfinished("failed", f"its agent {attempt.ending}: {attempt.reason}{far}", "agent_lost")
 
 
 def _start(record: Record, repository: Repository, level: str) -> None:

@@ -35,7 +35,7 @@ from asbuilt.git.trees import file_in
 from asbuilt.ledger import tasks
 from asbuilt.library.atomic_files import clear_away, create, replace
 from asbuilt.library.bounded_read import read_bytes
-from asbuilt.lifecycle.tasks.failures import failure
+from asbuilt.lifecycle.tasks.error_record import failure
 from asbuilt.lifecycle.tasks.model import Artifact, Task
 from asbuilt.lifecycle.tasks.results import settled
 from asbuilt.lifecycle.tasks.state_json import STATE, read_state

@@ -28,7 +28,7 @@ from asbuilt.lifecycle.plan_run.drift import drifted
 from asbuilt.lifecycle.run.last_failure import FailedStep, failed_step
 from asbuilt.lifecycle.run.money import Spent, total
 from asbuilt.lifecycle.run.proving import ProvingFacts
-from asbuilt.lifecycle.status.progress import (
+from asbuilt.lifecycle.status.run_state import (
     DONE,
     NEEDS_NEWER,
     NEXT,

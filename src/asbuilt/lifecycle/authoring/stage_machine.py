@@ -13,10 +13,10 @@ from msgspec.structs import replace
 from asbuilt.lifecycle.authoring.session_state import PLANS, ExitReason, Record, Session
 from asbuilt.lifecycle.authoring.stage_prompts import flaw_list, instruction, perspective
 from asbuilt.lifecycle.authoring.stages import Stage
-from asbuilt.lifecycle.authoring.validators.amounts import DEMANDS, Demands
 from asbuilt.lifecycle.authoring.validators.document import missing_sections
 from asbuilt.lifecycle.authoring.validators.promise_tag import is_promised, without_promises
 from asbuilt.lifecycle.authoring.validators.stage_validators import Setting, critique_in, judge
+from asbuilt.lifecycle.authoring.validators.thresholds import DEMANDS, Demands
 from asbuilt.lifecycle.critique.convergence import Over, Round, Shown, Who, decide, show
 from asbuilt.lifecycle.critique.findings import Critique, read_critique
 from asbuilt.lifecycle.critique.principles import TEMPLATE, Principle, read_principles

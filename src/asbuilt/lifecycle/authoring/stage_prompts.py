@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, assert_never
 
 from asbuilt.lifecycle.authoring.stages import Stage
-from asbuilt.lifecycle.authoring.validators.amounts import DEMANDS, Demands
 from asbuilt.lifecycle.authoring.validators.promise_tag import promise_tag
+from asbuilt.lifecycle.authoring.validators.thresholds import DEMANDS, Demands
 from asbuilt.lifecycle.critique.findings import EXAMPLE
 from asbuilt.plan.lint import LINES, Length
 

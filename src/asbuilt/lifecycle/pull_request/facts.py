@@ -49,6 +49,11 @@ class PullFacts(Struct):
     broken: tuple[str, ...] | None = None
     """Leftovers of the landing; None before the check."""
 
+    @property
+    def name(self) -> str:
+        """Return its number and its address, as messages name it."""
+        return f"pull request #{self.number} ({self.url})"
+
 
 def pull_in(options: RunOptions) -> PullFacts:
     """Return the initial facts from the run's options."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.lifecycle.run.money import Spent
 from asbuilt.lifecycle.run.retry_times import moment
-from asbuilt.lifecycle.status.progress import EDITED
+from asbuilt.lifecycle.status.run_state import EDITED
 from asbuilt.proof.drift.bands import structural
 from asbuilt.proof.remarks import Remark, failing, for_a_person
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final, assert_never
 from msgspec import UNSET, Struct, UnsetType, field, structs
 from msgspec.structs import replace
 
-from asbuilt.errors import GateStopped, NotFound, UsageWrong
-from asbuilt.lifecycle.tasks.failures import Failure  # noqa: TC001 - msgspec resolves the fields
+from asbuilt.errors import NotFound, UsageWrong
+from asbuilt.lifecycle.tasks.error_record import Failure  # noqa: TC001 - msgspec resolves the fields
 from asbuilt.lifecycle.tasks.statuses import Status
 from asbuilt.plan.names import new_slug, slugify
 
@@ -140,19 +140,6 @@ def fold(events: Iterable[tuple[int, TaskEvent]]) -> dict[int, Task]:
     return dict(sorted(tasks.items()))
 
 
-def moved(task: Task, to: Status) -> Changes | None:
-    """Return a user's change of a status, or None; a terminal task must be reopened first."""
-    if task.status is to:
-        return None
-    if task.status.is_terminal and to is not Status.NOT_STARTED:
-        raise GateStopped(
-            f"task {task.number} is in the terminal state {task.status.mark}",
-            why="Runs skip completed and abandoned tasks.",
-            next_step=f"`asbuilt task status {task.number} not_started` reopens it.",
-        )
-    return Changes(status=to)
-
-
 def the_task(tasks: Mapping[int, Task], number: int) -> Task:
     """Return a task by its number; raise `NotFound` if there is none."""
     task = tasks.get(number)
@@ -161,18 +148,6 @@ def the_task(tasks: Mapping[int, Task], number: int) -> Task:
             f"Task {number} not found",
             why="No task of this repository has that number.",
             next_step="`asbuilt task list --all` lists them; `asbuilt task import` imports specs/state.json.",
-        )
-    return task
-
-
-def workable(tasks: Mapping[int, Task], number: int) -> Task:
-    """Return a task that may be worked on; raise `GateStopped` if it is terminal."""
-    task = the_task(tasks, number)
-    if task.status.is_terminal:
-        raise GateStopped(
-            f"Task is in terminal state [{task.status}]: task {number}",
-            why="Completed and abandoned tasks are not planned.",
-            next_step=f"`asbuilt task status {number} not_started` reopens it.",
         )
     return task
 

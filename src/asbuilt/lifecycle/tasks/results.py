@@ -18,6 +18,7 @@ from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
     from asbuilt.events.options import TaskOrder
+    from asbuilt.lifecycle.run.facts import AttemptFacts
     from asbuilt.lifecycle.tasks.model import Task
 
 STATUSES: Final = ("in_progress", "researched", "planned", "implemented", "partial", "failed", "blocked")
@@ -93,6 +94,14 @@ def read_written(text: str, *, operation: str, path: str) -> Finished | Unfinish
     )
 
 
+def cut_short(attempt: AttemptFacts, output: str, order: TaskOrder) -> Unfinished:
+    """Judge an agent that ended without a result: its work is partial if its time ran out, else failed."""
+    far = _progress_in(_handed_in(output)) if order.operation == PLAN else ""
+    if attempt.ending == "timed_out":
+        return Unfinished("partial", f"its agent ran out of {order.timeout_s} seconds{far}", "timeout")
+    return Unfinished("failed", f"its agent {attempt.ending}: {attempt.reason}{far}", "agent_lost")
+
+
 def settled(task: Task, order: TaskOrder, artifact: Artifact) -> Changes:
     """Return the changes when the work is done: a plan replaces plans, and a status of a user stays."""
     others = [known_artifact for known_artifact in task.artifacts if known_artifact.path != artifact.path]
@@ -137,10 +146,10 @@ def _short(record: dict[str, Any], text: str) -> Unfinished:
     status = record["status"] if record["status"] in ("partial", "blocked") else "failed"
     errors = (error.get("message") if isinstance(error, dict) else error for error in record["errors"])
     reason = "; ".join(" ".join(str(error).split()) for error in errors) or f"it says {record['status']}"
-    return Unfinished(status, reason[:_TEXT_CHARS] + progress_in(text, record), f"agent_{status}")
+    return Unfinished(status, reason[:_TEXT_CHARS] + _progress_in(text, record), f"agent_{status}")
 
 
-def progress_in(text: str, record: dict[str, Any] | None = None) -> str:
+def _progress_in(text: str, record: dict[str, Any] | None = None) -> str:
     """Return how many phases of how many are defined; empty if none is."""
     defined = len(read(encode(text)).phases) if text.strip() else 0
     progress = (record or {}).get("partial_progress")
@@ -150,7 +159,7 @@ def progress_in(text: str, record: dict[str, Any] | None = None) -> str:
     return f"; {defined} of {planned if isinstance(planned, int) else 'unknown'} phases defined"
 
 
-def handed_in(output: str) -> str:
+def _handed_in(output: str) -> str:
     """Return the artifact in an agent's message, even if it is incomplete."""
     return _artifact(output) or output.partition("<artifact>\n")[2]
 

@@ -14,7 +14,7 @@ from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.settings_files import chosen_now, edit, file_for, refuse_locked
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import UsageWrong
-from asbuilt.library.repository import find_repository
+from asbuilt.library.repository_discovery import find_repository
 from asbuilt.session.planning_tools import keep_listed
 from asbuilt.settings import Kind, Layer, Setting, Value, from_text, presented, setting_named, survey
 

@@ -14,7 +14,7 @@ from asbuilt.cli.ui.columns import table
 from asbuilt.cli.ui.messages import talk
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, USAGE, SettingInvalid
-from asbuilt.library.repository import find_repository
+from asbuilt.library.repository_discovery import find_repository
 from asbuilt.settings import (
     NAMED,
     SETTINGS,

@@ -43,7 +43,7 @@ from asbuilt.journal.home import Home
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries import inventory
 from asbuilt.library.atomic_files import create
-from asbuilt.library.repository import find_repository
+from asbuilt.library.repository_discovery import find_repository
 from asbuilt.policy.masking import MASK
 from asbuilt.policy.redaction import Redaction, secrets_in
 from asbuilt.settings import Settings, presented, setting_named, state_folder, survey

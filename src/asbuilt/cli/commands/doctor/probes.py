@@ -41,7 +41,7 @@ from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.home import Home, refuse_network
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.notifications import Undelivered, undelivered
-from asbuilt.library.repository import find_repository, remote_of
+from asbuilt.library.repository_discovery import find_repository, remote_of
 from asbuilt.lifecycle.fleet import canonical, without_login
 from asbuilt.settings import Settings, state_folder, survey
 from asbuilt.settings.files import loose

@@ -30,7 +30,7 @@ from asbuilt.git.commits import author_of, read_commit
 from asbuilt.git.first_use import first_commit
 from asbuilt.git.locks import need_writable
 from asbuilt.git.repository import Repository, checkouts, current_branch, open_repository, operations, resolve
-from asbuilt.library.repository import find_repository
+from asbuilt.library.repository_discovery import find_repository
 from asbuilt.policy.agent_kinds import KINDS
 from asbuilt.policy.sandbox.variables import passed
 from asbuilt.proof.evidence import is_red, judge_setup, judge_tests

@@ -42,7 +42,7 @@ from asbuilt.flows.checks.project import project_of
 from asbuilt.flows.checks.prove import tree_of
 from asbuilt.git.repository import open_repository, resolve
 from asbuilt.library.atomic_files import create, replace
-from asbuilt.library.repository import Repository, find_repository
+from asbuilt.library.repository_discovery import Repository, find_repository
 from asbuilt.plan.markdown.source import digest
 from asbuilt.proof.test_command_trials import ways
 from asbuilt.session.bytecode import compile_hooks

@@ -20,7 +20,7 @@ from asbuilt.cli.ui.messages import answer
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, PARKED, SettingInvalid
-from asbuilt.library.repository import Repository, find_repository
+from asbuilt.library.repository_discovery import Repository, find_repository
 from asbuilt.settings import Place, Setting, Value, from_text, setting_named
 from asbuilt.settings.values import from_toml
 

@@ -101,7 +101,7 @@ def _as_known(door: Door, opened: Opened) -> Plan:
         plan,
         phases=phases,
         next=next_phase({phase.id: phase.status for phase in phases}, needs),
-        progress=Count(done=sum(is_done[phase.id] for phase in phases), total=len(phases)),
+        progress=Count.of([is_done[phase.id] for phase in phases]),
     )
 
 

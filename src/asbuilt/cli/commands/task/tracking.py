@@ -30,6 +30,7 @@ from asbuilt.lifecycle.tasks import model
 from asbuilt.lifecycle.tasks.state_json import STATE, read_state
 from asbuilt.lifecycle.tasks.statuses import Status
 from asbuilt.lifecycle.tasks.todo import agree
+from asbuilt.lifecycle.tasks.transitions import moved
 
 if TYPE_CHECKING:
     from asbuilt.ledger.tasks import Entry
@@ -236,7 +237,7 @@ def status(door: Door, words: tuple[str, ...], *, note: str) -> None:
         here = tasks.every(session, LOCAL, site.repo)
         for number in numbers:
             task = model.the_task(here, number)
-            changes = model.moved(task, status)
+            changes = moved(task, status)
             if changes is not None:
                 key = f"status/{new_id()}"
                 task = tasks.change(

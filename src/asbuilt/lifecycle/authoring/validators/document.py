@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.errors import PlanUnreadable
 from asbuilt.lifecycle.authoring.validators.prose import blocks_seen, given_in, passages, seen
 from asbuilt.lifecycle.authoring.validators.references import Tree, phantoms, references_in
-from asbuilt.lifecycle.authoring.validators.wording import is_placeholder, normal, stemmed
+from asbuilt.lifecycle.authoring.validators.text_comparison import is_placeholder, normal, stemmed
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.plan.editing.template import blank_plan
 from asbuilt.plan.markdown.blocks import Block, Fence, Heading, parse

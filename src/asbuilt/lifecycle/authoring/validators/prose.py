@@ -9,7 +9,7 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from asbuilt.lifecycle.authoring.validators.wording import normal
+from asbuilt.lifecycle.authoring.validators.text_comparison import normal
 from asbuilt.plan.markdown.blocks import Block, Fence, Heading, Item, Paragraph, Table, parse
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.lifecycle.authoring.validators.prose import Passage, sentences
-from asbuilt.lifecycle.authoring.validators.wording import is_repeated, meaningful, stems
+from asbuilt.lifecycle.authoring.validators.text_comparison import is_repeated, meaningful, stems
 from asbuilt.lifecycle.flaws import Flaw
 
 if TYPE_CHECKING:

@@ -7,14 +7,8 @@ from itertools import combinations, islice
 from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
 from asbuilt.lifecycle.authoring.stages import Stage
-from asbuilt.lifecycle.authoring.validators.amounts import (
-    DEMANDS,
-    RECOMMENDATION,
-    TRADE_OFFS,
-    UNDERSTANDING,
-    Demands,
-)
 from asbuilt.lifecycle.authoring.validators.document import flaws_of_plan
+from asbuilt.lifecycle.authoring.validators.keywords import RECOMMENDATION, TRADE_OFFS, UNDERSTANDING
 from asbuilt.lifecycle.authoring.validators.promise_tag import not_made, too_early, without_promises
 from asbuilt.lifecycle.authoring.validators.prose import (
     blocks_seen,
@@ -27,7 +21,7 @@ from asbuilt.lifecycle.authoring.validators.prose import (
     unmasked,
 )
 from asbuilt.lifecycle.authoring.validators.references import Tree, files_described, phantoms, references_in
-from asbuilt.lifecycle.authoring.validators.wording import (
+from asbuilt.lifecycle.authoring.validators.text_comparison import (
     alike,
     distinct,
     is_placeholder,
@@ -37,6 +31,7 @@ from asbuilt.lifecycle.authoring.validators.wording import (
     says_something,
     stems,
 )
+from asbuilt.lifecycle.authoring.validators.thresholds import DEMANDS, Demands
 from asbuilt.lifecycle.critique.findings import EXAMPLE, PRINCIPLES, Critique, read_critique
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.plan.markdown.sections import plainly_named

@@ -1,4 +1,4 @@
-"""Payload of a landing: proven commits for the target, or commits that revert them.
+"""Candidates of a landing: proven commits for the target, or commits that revert them.
 
 Rule: everything is proven on the target; only a tree that this run already proved is trusted.
 """

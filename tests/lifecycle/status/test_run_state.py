@@ -7,7 +7,7 @@ import pytest
 from asbuilt.events.options import RunOptions
 from asbuilt.lifecycle.kinds import fold
 from asbuilt.lifecycle.run.money import Spent
-from asbuilt.lifecycle.status.progress import PhaseProgress, WaitsFor, progress, waits_for
+from asbuilt.lifecycle.status.run_state import PhaseProgress, WaitsFor, progress, waits_for
 from tests.support.happened import happened
 
 RUN = "r1"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from asbuilt.library.repository import Repository, branch_of, find_repository, tip_of
+from asbuilt.library.repository_discovery import Repository, branch_of, find_repository, tip_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
