@@ -212,10 +212,12 @@ def remove_workspace(repository: Repository, leftover: Leftover, kept: Kept | No
     workspaces.remove(repository, leftover.workspace)
 
 
-def remove_safe(repository: Repository, root: Path, is_finished: Callable[[str], bool]) -> None:
-    """Remove the workspaces of finished runs, each only if nothing is lost. `clean` lists those that stay."""
+def remove_finished(repository: Repository, store: Store, root: Path, run: Run) -> None:
+    """Remove workspaces of a plan's finished runs, each only if nothing is lost. `clean` lists the others."""
     for leftover in workspaces.leftovers(repository, root):
-        if is_finished(leftover.run):
+        with store.read() as session:
+            other = runs.find(session, run.org, run.repo, leftover.run)
+        if other is not None and other.plan == run.plan and other.is_over:
             with suppress(NotLanded, GitFailed, OSError):
                 fate, kept = judged(repository, leftover)
                 if isinstance(fate, Goes):

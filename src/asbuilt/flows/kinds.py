@@ -13,7 +13,7 @@ from asbuilt.errors import AsbuiltError
 from asbuilt.flows.attempts.hosts import Hosts
 from asbuilt.flows.attempts.work import Working
 from asbuilt.flows.authoring import perform as authoring
-from asbuilt.flows.cleanup import remove_safe
+from asbuilt.flows.cleanup import remove_finished
 from asbuilt.flows.context import Context
 from asbuilt.flows.delivery import perform as delivery
 from asbuilt.flows.engine.fence import Fenced, Signals
@@ -26,7 +26,6 @@ from asbuilt.flows.verification import verify_run
 from asbuilt.git.fleet import SharedRefs, open_mirror
 from asbuilt.git.locks import heal_left
 from asbuilt.git.repository import Repository, open_repository
-from asbuilt.journal import runs
 from asbuilt.lifecycle.authoring.facts import AuthoringFacts
 from asbuilt.lifecycle.land_run import LandingFacts
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
@@ -101,15 +100,8 @@ class Performer:
 
     def remove_workspaces(self, run: Run) -> None:
         """Remove workspaces that finished runs of a plan left, if nothing is lost; `clean` lists the rest."""
-
-        def is_finished(name: str) -> bool:
-            with self._store.read() as session:
-                other = runs.find(session, run.org, run.repo, name)
-            return other is not None and other.plan == run.plan and other.is_over
-
         with suppress(AsbuiltError, OSError):
-            repository = self._opened(run)
-            remove_safe(repository, self.home.workspaces / run.repo, is_finished)
+            remove_finished(self._opened(run), self._store, self.home.workspaces / run.repo, run)
 
     def _opened(self, run: Run) -> Repository:
         if run.options.fleet is not UNSET:

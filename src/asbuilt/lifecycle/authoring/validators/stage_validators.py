@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.validators.document import flaws_of_plan
 from asbuilt.lifecycle.authoring.validators.keywords import RECOMMENDATION, TRADE_OFFS, UNDERSTANDING
+from asbuilt.lifecycle.authoring.validators.plan_headings import plan_headings
 from asbuilt.lifecycle.authoring.validators.promise_tag import not_made, too_early, without_promises
 from asbuilt.lifecycle.authoring.validators.prose import (
     blocks_seen,
-    bold_names,
     given_in,
     numbered_items,
     passages,
     seen,
     sentences,
-    unmasked,
 )
 from asbuilt.lifecycle.authoring.validators.references import Tree, files_described, phantoms, references_in
 from asbuilt.lifecycle.authoring.validators.text_comparison import (
@@ -34,7 +33,6 @@ from asbuilt.lifecycle.authoring.validators.text_comparison import (
 from asbuilt.lifecycle.authoring.validators.thresholds import DEMANDS, Demands
 from asbuilt.lifecycle.critique.findings import EXAMPLE, PRINCIPLES, Critique, read_critique
 from asbuilt.lifecycle.flaws import Flaw
-from asbuilt.plan.markdown.sections import plainly_named
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -48,11 +46,6 @@ _LABEL: Final = re.compile(
     r"(?!\w)(?P<rest>.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_PLAN: Final = re.compile(
-    r"\W*(?:the\s+)?(?:(?:implementation|proposed|execution|work)\s+)?plan\W*|\W*phase\s+[0-9]+[a-z]?\b.*",
-    re.IGNORECASE,
-)
-"""A heading that calls its text a plan, or a phase of one."""
 _LETTER: Final = re.compile(r"\W{0,4}[A-H][).:]\W{0,3}\s+(?P<rest>.*)", re.DOTALL)
 _COLUMN: Final = re.compile(r"(?:option|approach|alternative|variant|solution)\w*:", re.IGNORECASE)
 ANNOUNCING: Final = stems(("option", "approach", "alternative", "variant", "solution"))
@@ -117,21 +110,7 @@ def judge(stage: Stage, output: str, setting: Setting) -> tuple[Flaw, ...]:
 
 def _unripe(output: str) -> tuple[Flaw, ...]:
     """Refuse parts of later stages: a plan's headings and the promise."""
-    return (*_planned(output), *too_early(output))
-
-
-def _planned(output: str) -> Iterator[Flaw]:
-    """Refuse the headings of a plan before the draft stage, lookalike letters included."""
-    visible = passages(blocks_seen(unmasked(output)))
-    headings = [passage.text for passage in visible if passage.kind == "heading"]
-    named = [name for name in headings if plainly_named(name) or _PLAN.fullmatch(name.strip())]
-    bold = [name for name in bold_names(visible) if plainly_named(name)]
-    # One bold word may be emphasis; two are the outline of a plan.
-    names = [*named, *(bold if len(bold) > 1 else ())]
-    if names:
-        found = ", ".join(dict.fromkeys(name.strip(" *_:") for name in names))
-        needed = "no heading of a plan: the plan is written in a later stage"
-        yield Flaw("plan heading", found, needed, "a heading of your own, or none")
+    return (*plan_headings(output), *too_early(output))
 
 
 def _items(own: Sequence[Passage], demands: Demands, announcing: Collection[str] = ()) -> Iterator[Flaw]:
