@@ -52,6 +52,8 @@ def land(door: Door, plan: str, *, undo: bool = False, front: bool = False) -> i
         return DONE
     if not undo and last.is_over:
         _need_proven(site, address, last.options.slug)
+    # Undo the newest run whose work is still landed, where it landed, not one that was already undone.
+    of = _newest(site, address, plan) if undo else None
     options, changes = renewed(last.options, site.desk.settings)
     if not agreed(door, changes):
         return GATE_STOPPED
@@ -62,8 +64,9 @@ def land(door: Door, plan: str, *, undo: bool = False, front: bool = False) -> i
         hold=False,
         front=front or UNSET,
         desktop=site.desk.settings.flag("attention.desktop"),
-        # Undo the newest run whose work is still landed, not one that was already undone.
-        of=_newest(site, address, plan, by_pull=last.options.landing == "pr") if undo else UNSET,
+        branch=(of or last).options.branch,
+        landing=(of or last).options.landing,
+        of=of.run if of else UNSET,
     )
     return ask_for(door, site, address, last.options.slug, options)
 
@@ -94,10 +97,10 @@ def _to_front(door: Door, site: Site, run: Run) -> bool:
     return True
 
 
-def _newest(site: Site, address: Address, plan: str, *, by_pull: bool) -> str:
+def _newest(site: Site, address: Address, plan: str) -> Run:
     """Return the newest run that was not undone. Raise if it landed by a pull request."""
     standing = site.standing(address)
-    newest = standing.newest
+    newest = site.found(standing.newest or "")
     if newest is None and standing.undone:
         raise NotFound(
             f"all work of {plan} is reverted already",
@@ -110,7 +113,7 @@ def _newest(site: Site, address: Address, plan: str, *, by_pull: bool) -> str:
             why="asbuilt reverts only what asbuilt landed.",
             next_step=f"`asbuilt status {plan}`",
         )
-    if by_pull and (landed := standing.landed_by(newest)):
+    if newest.options.landing == "pr" and (landed := standing.landed_by(newest.run)):
         raise GateStopped(
             f"{plan} has landed by a pull request, and only another pull request reverts it",
             why="A revert in this clone would not reach the branch at the forge.",
