@@ -179,8 +179,8 @@ def test_a_conflict_that_was_merged_by_hand_is_noticed_and_recorded_as_landed(of
     office.git("commit", "-qm", "Theirs")
     refused = office.asbuilt("land", "greet")
     assert nexts(refused) == ["git switch main && git merge asbuilt/greet"]
-    typed_in_a_shell(office, f"{nexts(refused)[0]} || git checkout --ours . && git commit -qam Merged")
-    merged = "Merged into main by hand; asbuilt has not recorded it yet.\n"
+    typed_in_a_shell(office, f"{nexts(refused)[0]} || git checkout --theirs . && git commit -qam Merged")
+    merged = "Merged into main by hand; asbuilt has not proven it there yet.\n"
     for shown in (office.asbuilt(), office.asbuilt("status"), office.asbuilt("status", "greet")):
         assert nexts(shown) == ["asbuilt land greet"]
     assert merged in office.asbuilt("status", "greet")

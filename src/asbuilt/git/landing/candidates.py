@@ -18,18 +18,16 @@ from asbuilt.errors import GitFailed
 from asbuilt.git.command import Git, check_oid, check_ref_name
 from asbuilt.git.commits import (
     ASBUILT,
-    PHASE,
-    RUN,
     UNDO,
     Commit,
     Person,
     commit_tree,
+    landed_on,
     message_for,
     outcomes,
     people,
     read_commit,
     rewrite,
-    trailer,
 )
 from asbuilt.git.files import entries
 from asbuilt.git.locks import drop_ref, set_ref
@@ -93,16 +91,15 @@ def pick(
     commit keeps its hash.
     """
     sources = [_single(repository, name) for name in commits]
-    landed = _landed(repository, onto, sources)
+    landed = landed_on(repository, onto, sources)
     here = check_oid(onto)
     made: list[tuple[str, str]] = []
     present: list[tuple[str, str]] = []
     with quiet(repository) as git:
         for source in sources:
             name = source.name
-            landed_as = landed.get((trailer(source.message, RUN), trailer(source.message, PHASE)))
-            if landed_as is not None:
-                present.append((name, landed_as))
+            if name in landed:
+                present.append((name, landed[name]))
                 continue
             tree = _merged(repository, git, base=source.parents[0], ours=here, theirs=name)
             if isinstance(tree, tuple):
@@ -197,20 +194,6 @@ def let_go(repository: Repository, run: str) -> None:
     before = tip(repository, ref)
     if before is not None:
         drop_ref(repository, ref, old=before)
-
-
-def _landed(
-    repository: Repository, onto: str, sources: Sequence[Commit]
-) -> dict[tuple[str | None, str | None], str]:
-    """Return the commits of the sources' runs that the target has and did not revert, by run and phase."""
-    since = sources[0].parents[0] if sources else None
-    runs = {run for source in sources if (run := trailer(source.message, RUN)) is not None}
-    return {
-        (outcome.run, outcome.phase): outcome.commit
-        for run in sorted(runs)
-        for outcome in outcomes(repository, onto, run, since=since)
-        if not outcome.undone
-    }
 
 
 def _since(repository: Repository, onto: str, last: str, run: str) -> str:
