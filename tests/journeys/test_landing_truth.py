@@ -113,3 +113,26 @@ def test_a_removed_test_that_the_user_has_signed_off_lands_after_the_run_was_hel
     one.asbuilt("approve", "yes", "a1")
     assert "landed on main" in one.asbuilt("watch", "greet")
     assert one.git("ls-files", "test_*.py") == "test_kept.py"
+
+
+def test_land_without_a_name_lands_the_only_proven_work_or_names_one_command(one: Office) -> None:
+    walk = Walk(one)
+    nothing = one.asbuilt("land")
+    assert "No proven work waits for a landing here." in nothing
+    assert nexts(nothing) == ["asbuilt status"]
+    assert "1 phase proven, not landed" in one.run("--finish")
+    two = one.shop / "plans" / "hail.md"
+    two.write_text(_ONE.replace("greet.py", "hail.py").replace("Greet", "Hail"), encoding="utf-8")
+    commit(one, "another plan")
+    one.script.write_text(SCRIPT.replace("greet.py", "hail.py"), encoding="utf-8")
+    proven = one.asbuilt("run", "hail", "--finish", "--script", str(one.script))
+    assert "1 phase proven, not landed" in proven
+    several = one.asbuilt("land")
+    assert "several plans match: greet, hail" in several
+    assert "greet.2 landed on main" in walk.follow(several)
+    (one.shop / "hail.py").write_text("theirs\n", encoding="utf-8")
+    commit(one, "theirs")
+    assert "conflict" in one.asbuilt("land")
+    one.git("merge", "-q", "-X", "theirs", "-m", "by hand", "asbuilt/hail")
+    assert "hail.3 landed on main" in one.asbuilt("land")
+    assert "--undo takes the name of a plan" in one.asbuilt("land", "--undo")

@@ -13,10 +13,12 @@ from asbuilt.cli.runs.lost_plan_file import bringing_back, is_lost
 from asbuilt.cli.shell.addresses import never_ran
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.plan_context import complete_plan
-from asbuilt.cli.shell.run_context import Site, site_of
+from asbuilt.cli.shell.run_context import Site, look_at, site_of, the_only
 from asbuilt.cli.ui.messages import next_command
-from asbuilt.errors import DONE, GATE_STOPPED, GateStopped, NotFound
+from asbuilt.errors import DONE, GATE_STOPPED, GateStopped, NotFound, UsageWrong
 from asbuilt.journal import runs
+from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.queries.overview import plan_views
 from asbuilt.journal.queues import landing_queue
 from asbuilt.settings.running import renewed
 
@@ -28,15 +30,40 @@ if TYPE_CHECKING:
 @subcommand(
     "land",
     ("asbuilt land rate-limit", "move proven commits to their branch"),
+    ("asbuilt land", "the same, if only one plan here has proven work to land"),
     ("asbuilt land rate-limit --front", "land it before the runs that wait in line for the branch"),
     ("asbuilt land rate-limit --undo", "one revert for each landed commit; the plan is open again"),
 )
-@click.argument("plan", shell_complete=complete_plan)
+@click.argument("plan", required=False, shell_complete=complete_plan)
 @click.option("--undo", is_flag=True, help="revert what the last run landed")
 @click.option("--front", is_flag=True, help="land next, ahead of runs that wait in line for the branch")
-def command(door: Door, plan: str, *, undo: bool, front: bool) -> int:
+def command(door: Door, plan: str | None, *, undo: bool, front: bool) -> int:
     """Land proven commits on the target branch. If that is not possible, nothing moves."""
-    return land(door, plan, undo=undo, front=front)
+    if plan is not None:
+        return land(door, plan, undo=undo, front=front)
+    if undo or front:
+        raise UsageWrong(
+            f"{'--undo' if undo else '--front'} takes the name of a plan",
+            why="Without a name, the wrong work could be moved.",
+            next_step="`asbuilt status`",
+        )
+    _, site = look_at(door)
+    able = [] if site is None else _proven(site)
+    run = the_only(able, [waiting.options.slug for waiting in able], "land")
+    if run is not None:
+        return land(door, run.options.slug)
+    if door.emitted("asbuilt.run/1", {"run": None, "exit": DONE}):
+        return DONE
+    door.screen.answer("No proven work waits for a landing here.")
+    next_command(door, "asbuilt status")
+    return DONE
+
+
+def _proven(site: Site) -> list[Run]:
+    """Return the runs of plans with proven work that no landing holds, also one that was refused."""
+    with site.journal.store.read() as session:
+        views = plan_views(session, site.journal.blobs, LOCAL, site.repo)
+    return [view.run.run for view in views if view.run and view.run.run.is_over and view.run.to_land]
 
 
 def land(door: Door, plan: str, *, undo: bool = False, front: bool = False) -> int:

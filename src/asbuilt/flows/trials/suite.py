@@ -72,7 +72,7 @@ class Order(NamedTuple):
 class Trials:
     """The trials of one tree in one check environment."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts of a trial
         self,
         environment: CheckEnvironment,
         repository: Repository,
