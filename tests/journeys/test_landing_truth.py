@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pytest
@@ -58,7 +59,7 @@ def test_what_was_merged_by_hand_lands_once_it_is_proven_on_the_branch(one: Offi
     assert "1 of 1 phase proven, not landed" in status
     (one.shop / "greet.py").write_text("print('hello')  # and more\n", encoding="utf-8")
     commit(one, "mend it")
-    assert "merged by hand\n" in walk.follow(one.asbuilt("status", "greet"))
+    assert "which had it already\n" in walk.follow(one.asbuilt("status", "greet"))
     assert log(one)[:3] == ["Mark plans/greet.md", "mend it", "by hand"]
     undone = one.asbuilt("land", "greet", "--undo")
     assert "greet.py changed on main since, and cannot be reverted alone" in " ".join(undone.split())
@@ -136,3 +137,38 @@ def test_land_without_a_name_lands_the_only_proven_work_or_names_one_command(one
     one.git("merge", "-q", "-X", "theirs", "-m", "by hand", "asbuilt/hail")
     assert "hail.3 landed on main" in one.asbuilt("land")
     assert "--undo takes the name of a plan" in one.asbuilt("land", "--undo")
+
+
+def test_work_that_the_branch_has_already_lands_without_a_commit_and_its_undo_reverts_nothing(
+    one: Office,
+) -> None:
+    assert "1 phase proven, not landed" in one.run("--finish")
+    one.git("merge", "-q", "--squash", "asbuilt/greet")
+    commit(one, "squashed")
+    assert re.search(r"LANDED +main \[HASH\], which had it already\n", one.asbuilt("land", "greet"))
+    assert log(one)[:2] == ["Mark plans/greet.md", "squashed"]
+    undone = " ".join(one.asbuilt("land", "greet", "--undo").split())
+    assert "the branch has no commit of asbuilt to revert; the plan is open again" in undone
+    assert log(one)[:2] == ["Reopen plans/greet.md", "Mark plans/greet.md"]
+    assert (one.shop / "greet.py").exists()
+
+
+def test_an_undo_on_a_branch_that_was_reset_reports_that_nothing_is_left_to_revert(one: Office) -> None:
+    assert "landed on main" in one.run("--auto")
+    one.git("reset", "-q", "--hard", "HEAD~2")
+    undone = " ".join(one.asbuilt("land", "greet", "--undo").split())
+    assert "the branch has no commit of asbuilt to revert; the plan is open again" in undone
+    assert "Undone [HH:MM]: the branch has no commit" in one.asbuilt("status", "greet")
+
+
+@pytest.mark.parametrize("ends", ["land", "land --undo"])
+def test_a_branch_that_was_deleted_is_made_again_where_asbuilt_last_saw_it(one: Office, ends: str) -> None:
+    walk = Walk(one)
+    assert code_of(one.run("--finish" if ends == "land" else "--auto")) == 0
+    was = one.git("rev-parse", "main")
+    one.git("switch", "-q", "-c", "other")
+    one.git("branch", "-q", "-D", "main")
+    (command,) = nexts(one.asbuilt(*ends.replace("land", "land greet").split()))
+    one.git(*command.split()[1:])
+    assert one.git("rev-parse", "main") == was
+    assert " on main" in walk.type(f"asbuilt {ends.replace('land', 'land greet')}")

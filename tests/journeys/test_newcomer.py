@@ -202,7 +202,7 @@ def test_a_conflict_that_was_merged_by_hand_is_noticed_and_recorded_as_landed(of
         assert nexts(shown) == ["asbuilt land greet"]
     assert merged in office.asbuilt("status", "greet")
     landed = office.asbuilt("land", "greet")
-    assert "merged by hand\n" in landed
+    assert "which had it already\n" in landed
     assert "landed on main: 1 phase proven" in landed
     assert nexts(office.asbuilt("status", "greet")) != ["asbuilt land greet"]
     assert "nothing to land: the target has all proven commits" in office.asbuilt("land", "greet")

@@ -50,11 +50,11 @@ class Picks(Struct, frozen=True):
 
     def build(self, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
         """Cherry-pick the proven commits onto a tip."""
-        found = self.gathered(onto, sign=sign, resolved={})
+        found = self.gathered(onto, sign=sign, resolved={}, skips_empty=True)
         return self._conflict(found) if isinstance(found, candidates.Conflict) else found
 
     def gathered(
-        self, onto: str, *, sign: bool, resolved: Mapping[tuple[str, str], str]
+        self, onto: str, *, sign: bool, resolved: Mapping[tuple[str, str], str], skips_empty: bool = False
     ) -> candidates.Candidate | candidates.Conflict | Refusal:
         """Cherry-pick the proven commits onto a tip, with the plan's marks last, or return the conflict."""
         taken_back = self._taken_back(onto)
@@ -63,7 +63,13 @@ class Picks(Struct, frozen=True):
         wanted = [work.commit for work in self.facts.pending]
         run = self.record.run.run
         found = candidates.pick(
-            self.repository, onto=onto, commits=wanted, run=run, sign=sign, resolved=resolved
+            self.repository,
+            onto=onto,
+            commits=wanted,
+            run=run,
+            sign=sign,
+            resolved=resolved,
+            skips_empty=skips_empty,
         )
         return found if isinstance(found, candidates.Conflict) else self.marked(found, sign=sign)
 
@@ -115,7 +121,7 @@ class Picks(Struct, frozen=True):
         for work, landed_as in self._landed_commits(candidate):
             phase, _ = self.record.frozen(work.phase, run=work.run)
             checks = [check.command for check in phase.checks]
-            shown = self._shown(candidate, landed_as, checks)
+            shown = self._shown(candidate, work, landed_as, checks)
             failures += [f"phase {work.phase}: {failure}" for failure in failures_of(shown)]
             failing += [evidence for evidence in shown if evidence.outcome != "PASS"]
         last = self.facts.pending[-1]
@@ -126,16 +132,16 @@ class Picks(Struct, frozen=True):
         return failures + failures_of(tests), failing + tests
 
     def _shown(
-        self, candidate: candidates.Candidate, landed_as: str, checks: Sequence[str]
+        self, candidate: candidates.Candidate, work: Work, landed_as: str, checks: Sequence[str]
     ) -> Sequence[Evidence]:
         """Run the checks of a phase; for one that the target has already, on the target.
 
         A check that fails at the last proven commit too is superseded by a later phase.
         """
         last = self.facts.pending[-1].commit
-        if landed_as not in dict(candidate.present).values():
+        if work.commit not in dict(candidate.present):
             return self.proving.check(tree_of(self.repository, landed_as), checks)
-        shown = self.proving.check(tree_of(self.repository, candidate.onto), checks)
+        shown = self.proving.check(tree_of(self.repository, candidate.top), checks)
         failing = [evidence.command for evidence in shown if evidence.outcome != "PASS"]
         before = self.proving.check(tree_of(self.repository, last), failing) if failing else ()
         superseded = {evidence.command for evidence in before if evidence.outcome == "FAIL"}
@@ -190,7 +196,7 @@ class Picks(Struct, frozen=True):
         if candidate.present:
             return Refusal(
                 f"Not landed: {branch} has it, but at {candidate.onto[:10]} it is not proven: {failures[0]}.",
-                "The user merged it. It counts as landed once it is proven there. Nothing moved.",
+                "asbuilt did not land it there: it counts as landed once it is proven there. Nothing moved.",
                 _mending(failing, branch),
                 f"then: `asbuilt land {slug}`; or revert it: `asbuilt land {slug} --undo`",
                 kept,
@@ -230,14 +236,8 @@ class Reverts(Struct, frozen=True):
 
     def build(self, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
         """Revert the commits that the target still has."""
-        runs = {landed.run for landed in self.facts.undoes}
-        there = {
-            outcome.commit
-            for run in sorted(runs)
-            for outcome in commits.outcomes(self.repository, onto, run)
-            if not outcome.undone
-        }
-        wanted = [landed.landed_as for landed in self.facts.undoes if landed.landed_as in there]
+        there = commits_on(self.repository, self.facts, onto)
+        wanted = [landed.landed_as for landed in self.facts.undoes if there.get(landed.landed_as) is False]
         by = self.record.author()
         found = candidates.revert(
             self.repository, onto=onto, commits=wanted, run=self.record.run.run, by=by, sign=sign
@@ -291,6 +291,13 @@ class Reverts(Struct, frozen=True):
             "marks": candidate.tip != candidate.top,
         }
         return self.record.blobs.put_json(payload)
+
+
+def commits_on(repository: Repository, facts: UndoFacts, at: str) -> dict[str, bool]:
+    """Return the commits of the undone work in a history, and whether each is reverted there."""
+    runs = sorted({landed.run for landed in facts.undoes})
+    found = (outcome for run in runs for outcome in commits.outcomes(repository, at, run))
+    return {outcome.commit: outcome.undone for outcome in found}
 
 
 def reopens(facts: UndoFacts) -> list[str]:

@@ -74,7 +74,7 @@ class Conflict(Struct, frozen=True, kw_only=True):
     """The commit it does not apply to: the target plus the commits picked before it."""
 
 
-def pick(
+def pick(  # noqa: PLR0913 - the ways to apply a commit
     repository: Repository,
     *,
     onto: str,
@@ -82,13 +82,14 @@ def pick(
     run: str,
     sign: bool = False,
     resolved: Mapping[tuple[str, str], str] = _NONE,
+    skips_empty: bool = False,
 ) -> Candidate | Conflict:
     """Apply commits to a tip; each keeps its people, dates and message.
 
     `resolved` maps (commit, the commit it conflicts with) to the tree of a resolved conflict.
 
-    A commit that the target already has, by its trailers, is not applied again. If nothing changes, the
-    commit keeps its hash.
+    A commit that the target already has, by its trailers, is not applied again; with `skips_empty`, nor is
+    one whose changes the target has. If nothing changes, the commit keeps its hash.
     """
     sources = [_single(repository, name) for name in commits]
     landed = landed_on(repository, onto, sources)
@@ -107,6 +108,10 @@ def pick(
                 if by_hand is None:
                     return Conflict(commit=name, paths=tree, onto=here)
                 tree = by_hand
+            before = tree_of(repository.git, here)
+            if skips_empty and tree == before and source.tree != tree_of(repository.git, source.parents[0]):
+                present.append((name, here))
+                continue
             here = _written(repository, replace(source, tree=tree, parents=(here,)), run=run, sign=sign)
             made.append((name, here))
     since = _since(repository, onto, present[-1][1], run) if present and not made else None
