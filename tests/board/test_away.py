@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -60,12 +61,23 @@ def said(*command: str) -> str:
     return done.stdout
 
 
+def _remove_left(ip: str) -> None:
+    """Delete the namespaces of killed tests, whose cables have the same addresses."""
+    for name in subprocess.run(
+        [ip, "netns", "list"], capture_output=True, text=True, check=False
+    ).stdout.split():
+        owner = re.fullmatch(r"asbuilt-(\d+)", name)
+        if owner is not None and not Path(f"/proc/{owner[1]}").exists():
+            said(ip, "netns", "delete", name)
+
+
 @pytest.fixture
 def laptop() -> Iterator[Laptop]:
     """Join another network namespace to this one by a cable."""
     ip = which("ip", path=SBIN)
     if os.geteuid() != 0 or ip is None:
         pytest.skip("NOT RUN: a network namespace takes root and `ip`")
+    _remove_left(ip)
     name, ours = f"asbuilt-{os.getpid()}", f"asb{os.getpid()}"
     made = subprocess.run([ip, "netns", "add", name], capture_output=True, text=True, check=False)
     if made.returncode != 0:

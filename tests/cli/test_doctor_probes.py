@@ -111,7 +111,7 @@ def test_a_repository_without_a_commit_is_told(tmp_path: Path, shop: Shop) -> No
         version=_version(shop),
         repository="fresh",
         branch="trunk",
-        first_commit='git commit --allow-empty -m "First commit"',
+        first_commit='git add -A && git commit --allow-empty -m "First commit"',
     )
 
 

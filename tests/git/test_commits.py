@@ -125,6 +125,26 @@ def test_commits_are_found_by_trailers_and_reverts_by_any_hand_count(shop: Shop)
         assert outcomes(shop.repository, shop.tip(), odd) == ()
 
 
+def test_a_reverted_merge_reverts_what_it_brought_and_the_revert_of_a_revert_brings_it_back(
+    shop: Shop,
+) -> None:
+    first = shop.phase("1", {"a.py": "1\n"})
+    second = shop.phase("2", {"b.py": "2\n"}, onto=first)
+    shop.git("merge", "-q", "--ff-only", first)
+    shop.commit("theirs")
+    shop.git("merge", "-q", "--no-ff", "-m", "by hand", second)
+
+    def undone() -> list[bool]:
+        return [outcome.undone for outcome in outcomes(shop.repository, shop.tip(), RUN)]
+
+    shop.git("revert", "--no-edit", "-m", "1", "HEAD")
+    assert undone() == [False, True]
+    shop.git("revert", "--no-edit", "HEAD")
+    assert undone() == [False, False]
+    shop.git("revert", "--no-edit", "HEAD")
+    assert undone() == [False, True]
+
+
 @pytest.mark.parametrize("kind", ["ed25519", "ecdsa"])
 def test_what_lands_is_signed_when_the_user_signs_and_a_repeat_is_the_same(shop: Shop, kind: str) -> None:
     key = shop.home / "key"

@@ -194,7 +194,7 @@ def test_on_a_red_target_nothing_lands_until_it_is_mended(shop: Shop) -> None:
         "failed",
         (
             f"Not landed: main itself fails its tests at {red}. On a red target nothing could be proven. "
-            "Nothing moved. Fix main first. Next: asbuilt land plan"
+            "Nothing moved. Fix main first. Next: `sh tests.sh` `# fails on main: commit a fix there`"
         ),
     )
     assert shop.log() == ["break it", "tests", "start"]
@@ -225,7 +225,7 @@ def test_a_conflict_is_told_with_a_way_on_that_works(shop: Shop) -> None:
     shop.before = Before(shop.checkout)
     shop.lands("plan.md")
     assert ends(shop, kind="land") == ("landed", "")
-    assert (shop.events(LandingDone)[-1].by_hand, shop.log()[0]) == (True, "by hand")
+    assert (shop.events(LandingDone)[-1].by_hand, shop.log()[:2]) == (True, ["Mark plan.md", "by hand"])
     assert "- [x] `greet.py` says hello" in (shop.checkout / "plan.md").read_text(encoding="utf-8")
 
 

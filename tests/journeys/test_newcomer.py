@@ -94,9 +94,26 @@ def test_an_empty_folder_gets_an_empty_first_commit(office: Office) -> None:
     named(office)
     shutil.rmtree(office.shop)
     office.shop.mkdir()
-    assert nexts(office.asbuilt()) == ['git init && git commit --allow-empty -m "First commit"']
+    (first,) = nexts(office.asbuilt())
+    assert first == 'git init && git add -A && git commit --allow-empty -m "First commit"'
     (office.shop / "inner/.git").mkdir(parents=True)
     assert nexts(office.asbuilt()) == ["asbuilt demo"]
+    shutil.rmtree(office.shop / "inner")
+    (office.shop / "mine.py").write_text("mine", encoding="utf-8")
+    typed_in_a_shell(office, first)
+    assert office.git("ls-files") == "mine.py"
+
+
+def test_a_run_on_a_branch_without_files_names_the_files_that_no_agent_sees(office: Office) -> None:
+    shutil.rmtree(office.shop / ".git")
+    office.git("init", "-q", "-b", "main")
+    office.git("config", "user.name", "Ann")
+    office.git("config", "user.email", "ann@example.com")
+    office.git("commit", "-q", "--allow-empty", "-m", "empty")
+    assert "Base " not in office.run("1")
+    (office.shop / "mine.py").write_text("mine", encoding="utf-8")
+    told = "Base main has no files; not committed, so no agent sees them: mine.py "
+    assert told in " ".join(office.run("2a").split())
 
 
 def test_a_report_names_what_was_found_and_counts_what_was_promised(office: Office) -> None:
@@ -179,13 +196,13 @@ def test_a_conflict_that_was_merged_by_hand_is_noticed_and_recorded_as_landed(of
     office.git("commit", "-qm", "Theirs")
     refused = office.asbuilt("land", "greet")
     assert nexts(refused) == ["git switch main && git merge asbuilt/greet"]
-    typed_in_a_shell(office, f"{nexts(refused)[0]} || git checkout --ours . && git commit -qam Merged")
-    merged = "Merged into main by hand; asbuilt has not recorded it yet.\n"
+    typed_in_a_shell(office, f"{nexts(refused)[0]} || git checkout --theirs . && git commit -qam Merged")
+    merged = "Merged into main by hand; asbuilt has not proven it there yet.\n"
     for shown in (office.asbuilt(), office.asbuilt("status"), office.asbuilt("status", "greet")):
         assert nexts(shown) == ["asbuilt land greet"]
     assert merged in office.asbuilt("status", "greet")
     landed = office.asbuilt("land", "greet")
-    assert "merged by hand\n" in landed
+    assert "which had it already\n" in landed
     assert "landed on main: 1 phase proven" in landed
     assert nexts(office.asbuilt("status", "greet")) != ["asbuilt land greet"]
     assert "nothing to land: the target has all proven commits" in office.asbuilt("land", "greet")

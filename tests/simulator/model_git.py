@@ -228,7 +228,7 @@ def outcomes(repository: Model, at: str, run: str, *, since: str | None = None) 
         if name in before:
             continue
         message = repository.commits[name].message
-        for reverted in real_commits._REVERTS.findall(message):
+        for reverted, _ in real_commits._REVERTS.findall(message):
             known = found.get(reverted.decode())
             if known is not None:
                 found[known.commit] = replace(known, undone=True)

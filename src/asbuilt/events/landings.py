@@ -65,7 +65,7 @@ class LandingDone(Event, frozen=True, kw_only=True):
     moved: bool = True
     """Whether the branch moved; False: it needed no commit."""
     by_hand: bool = False
-    """The user merged it: asbuilt found it on the branch."""
+    """asbuilt found all of it on the branch, such as merged by the user, and proved it there."""
     commits: tuple[tuple[str, str, str, str], ...] = ()
     marks: bool = False
 
@@ -110,6 +110,8 @@ class LandingUndone(Event, frozen=True, kw_only=True):
     of: str | None = None
     reverted: bool = True
     """Whether landed commits were reverted; False: nothing had landed."""
+    found: bool = True
+    """Whether the branch has a commit that landed; False: it was rewritten, or others made the change."""
     kept: str = ""
     """The ref of proven work that had not landed."""
     details: str = ""
@@ -118,7 +120,12 @@ class LandingUndone(Event, frozen=True, kw_only=True):
     @property
     def words(self) -> str:
         """Return what was undone, and where work that had not landed is kept."""
-        first = "the landed commits are reverted" if self.reverted else "nothing had landed"
+        if not self.reverted:
+            first = "nothing had landed"
+        elif self.found:
+            first = "the landed commits are reverted"
+        else:
+            first = "the branch has no commit of asbuilt to revert"
         return f"{first}; the proven work is kept under {self.kept}" if self.kept else first
 
 

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import UNSET
 
 from asbuilt.errors import GateStopped
-from asbuilt.events.landings import LandingDone
 from asbuilt.events.questions import LastingKey, SandboxKey
 from asbuilt.events.runs import RunStarted
 from asbuilt.flows.run.plan_file import Document
-from asbuilt.flows.run.record import ACTOR, Record, append_event
+from asbuilt.flows.run.record import ACTOR, Record
 from asbuilt.flows.run.repository_checks import (
     Ground,
     check_plan_branch,
@@ -33,13 +32,11 @@ from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from asbuilt.flows.context import Context
     from asbuilt.git.commits import Person
     from asbuilt.git.repository import Repository
-    from asbuilt.journal.database.store import Session
     from asbuilt.lifecycle.run.facts import PhaseFacts
 
 _BEGAN_ON: Final = "began-on"
@@ -67,7 +64,8 @@ def start(context: Context, *, pushed: str | None = None) -> None:
         "phases": {phase.id: list(phase.depends_on.on) for phase in plan.phases},
         "titles": {phase.id: phase.title for phase in plan.phases},
         "done": sorted(done_now(ground.standing, marked)),
-        "unlanded": ground.unlanded,
+        # A landing proves what the user has merged by hand as well, where it is now.
+        "unlanded": ground.standing.unlanded if run.options.kind == "land" else ground.unlanded,
         "alone": [phase.id for phase in plan.phases if phase.delegate],
         "checked": all(phase.checks for phase in plan.phases if phase.status is not Status.DONE),
     }
@@ -81,7 +79,6 @@ def start(context: Context, *, pushed: str | None = None) -> None:
     carried = _carried(record, repository, base)
     if carried:
         outline |= {"carried": carried[0], "beside": carried[1:]}
-    by_hand = _landed_by_hand(record, ground) if run.options.kind == "land" else None
     record.append(
         RunStarted(
             base=base,
@@ -96,24 +93,7 @@ def start(context: Context, *, pushed: str | None = None) -> None:
             author=(author.name, author.email, authored_at),
         ),
         "started",
-        also=by_hand,
     )
-
-
-def _landed_by_hand(record: Record, ground: Ground) -> Callable[[Session], None] | None:
-    """Return what records proven work that the user has merged into the target; None without such work."""
-    if not ground.there:
-        return None
-    details = record.blobs.put_json({"commits": ground.there, "marks": False})
-    branch = record.run.options.branch
-    done = LandingDone(new=ground.target, branch=branch, details=details, moved=False, by_hand=True)
-
-    def also(session: Session) -> None:
-        append_event(session, record.run, done, "landed-by-hand")
-        phases = [landed.phase for landed in ground.there]
-        approvals.withdraw_about(session, record.run.address, phases, actor=ACTOR)
-
-    return also
 
 
 def _author(record: Record, repository: Repository) -> Person:

@@ -25,7 +25,10 @@ UNDO: Final = "Asbuilt-Undo"
 _SIGNING_S: Final = 60.0
 """Timeout for a signature: a locked signing agent may prompt a user who is away."""
 _IDENT: Final = re.compile(rb"(?s)(.*) <([^>]*)> (\d+) ([+-]\d{4})$")
-_REVERTS: Final = re.compile(rb"(?m)^This reverts commit ([0-9a-f]{40,64})\.$")
+_REVERTS: Final = re.compile(
+    rb"(?m)^This reverts commit ([0-9a-f]{40,64})(?:\.|, reversing\nchanges made to ([0-9a-f]{40,64})\.)$"
+)
+"""What `git revert` writes; behind a merge it names the parent that stays."""
 
 
 class Person(Struct, frozen=True, kw_only=True):
@@ -216,16 +219,48 @@ def outcomes(repository: Repository, at: str, run: str, *, since: str | None = N
         "--grep=This reverts commit ", "--format=tformat:%H%n%B", *span, "--",
     )  # fmt: skip
     found: dict[str, Outcome] = {}
+    reverts: dict[str, tuple[list[str], bool]] = {}
     for record in result.fields:
         name, _, message = record.partition(b"\n")
         commit = name.decode("ascii")
-        for reverted in _REVERTS.findall(message):
-            known = found.get(reverted.decode("ascii"))
-            if known is not None:
-                found[known.commit] = replace(known, undone=True)
+        for pair in _REVERTS.findall(message):
+            reverted, stays = (part.decode("ascii") for part in pair)
+            # The revert of a revert brings its commits back.
+            known, was = reverts.get(reverted, ([reverted] if reverted in found else [], False))
+            if stays:
+                known = [name for name in found if _brought(repository, name, reverted, stays)]
+            found |= {name: replace(found[name], undone=not was) for name in known}
+            reverts[commit] = known, not was
         if trailer(message, RUN) == run:
             found[commit] = Outcome(commit=commit, run=run, phase=trailer(message, PHASE) or "", undone=False)
     return tuple(found.values())
+
+
+def merge_of(repository: Repository, commit: str, at: str) -> str:
+    """Return the merge that brought a commit to a history; empty if the commit was made or picked there."""
+    span = f"{check_oid(commit)}..{check_oid(at)}"
+    merges = repository.git.line("rev-list", "--merges", "--ancestry-path", "--reverse", span).split()
+    parents = read_commit(repository, merges[0]).parents if merges else ()
+    return merges[0] if parents and _brought(repository, commit, merges[0], parents[0]) else ""
+
+
+def landed_on(repository: Repository, at: str, sources: Sequence[Commit]) -> dict[str, str]:
+    """Return where a history has proven commits that it did not revert: by their trailers, in any copy."""
+    since = sources[0].parents[0] if sources else None
+    runs = {run for source in sources if (run := trailer(source.message, RUN)) is not None}
+    there: dict[tuple[str | None, str | None], str] = {
+        (outcome.run, outcome.phase): outcome.commit
+        for run in sorted(runs)
+        for outcome in outcomes(repository, at, run, since=since)
+        if not outcome.undone
+    }
+    keys = {source.name: (trailer(source.message, RUN), trailer(source.message, PHASE)) for source in sources}
+    return {name: there[key] for name, key in keys.items() if key in there}
+
+
+def _brought(repository: Repository, commit: str, merge: str, stays: str) -> bool:
+    """Return whether a merge brought a commit to the parent that a revert of the merge keeps."""
+    return contains(repository, merge, commit) and not contains(repository, stays, commit)
 
 
 def _person(ident: bytes) -> Person:

@@ -21,9 +21,9 @@ def first_commit(folder: Path, *, is_repository: bool = True) -> str:
     here = folder.resolve()
     if not is_repository and (_is_home(here) or any(here.glob("*/.git"))):
         return ""
-    kept = 'git add -A && git commit -m "First commit"'
-    empty = 'git commit --allow-empty -m "First commit"'
-    return ("" if is_repository else "git init && ") + (kept if _has_files(here) else empty)
+    # A file that is written before the command is typed belongs to the commit as well.
+    empty = "" if _has_files(here) else " --allow-empty"
+    return ("" if is_repository else "git init && ") + f'git add -A && git commit{empty} -m "First commit"'
 
 
 def _is_home(folder: Path) -> bool:

@@ -17,6 +17,7 @@ from asbuilt.errors import GateStopped, GitFailed, NotFound
 from asbuilt.git.command import Git, check_ref_name
 from asbuilt.git.configured_programs import NO_PROGRAMS, Programs, programs_of
 from asbuilt.git.first_use import first_commit, is_foreign
+from asbuilt.git.objects import entries_of, tree_of
 from asbuilt.git.ref_files import LeftToGit, read_head, read_ref
 from asbuilt.git.user_name import committing, is_named
 
@@ -165,6 +166,15 @@ def base_on(repository: Repository, branch: str) -> str:
             next_step=committing(first_commit(repository.root), repository.common),
         )
     return found
+
+
+def left_out(repository: Repository, base: str) -> tuple[str, ...]:
+    """Return the files of the checkout if the base has no file at all: no agent sees them."""
+    if entries_of(repository.git, tree_of(repository.git, base)):
+        return ()
+    git = replace(repository.git, git_dir=repository.git_dir, work_tree=repository.root)
+    found = git.run("ls-files", "-z", "--others", "--cached", "--exclude-standard").fields
+    return tuple(os.fsdecode(path) for path in found)
 
 
 def current_branch(repository: Repository) -> str | None:

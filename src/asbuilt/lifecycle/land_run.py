@@ -26,10 +26,7 @@ def next_move(facts: LandingFacts, now: str) -> Move:
     first = before_work(facts, now, brought_to_safety(repair_under_way(facts)))
     if first is not None:
         return first
-    if facts.landed and not facts.pending and facts.way != "pr":
-        # The user has merged it by hand: it is marked in the plan, as after every landing.
-        return deliver(facts, now)
-    if not facts.works and not facts.unlanded:
+    if not facts.works and not facts.unlanded and not facts.landed:
         if facts.done:
             return End("done", "nothing to land: the target has all proven commits")
         return End("stopped", "nothing to land: no phase is proven", f"`asbuilt run {facts.slug}`")

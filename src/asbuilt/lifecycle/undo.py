@@ -36,7 +36,7 @@ class UndoFacts(DeliveryFacts):
             self.of = entry.event.of
             self.undoes = tuple(Landed(*undo) for undo in entry.event.undoes)
             self.drops = tuple(Work(*work) for work in entry.event.drops)
-        if isinstance(entry.event, LandingUndone) and not entry.event.reverted:
+        if isinstance(entry.event, LandingUndone) and not (entry.event.reverted and entry.event.found):
             self.outcome = entry.event.words
 
 

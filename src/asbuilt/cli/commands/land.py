@@ -13,10 +13,12 @@ from asbuilt.cli.runs.lost_plan_file import bringing_back, is_lost
 from asbuilt.cli.shell.addresses import never_ran
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.plan_context import complete_plan
-from asbuilt.cli.shell.run_context import Site, site_of
+from asbuilt.cli.shell.run_context import Site, look_at, site_of, the_only
 from asbuilt.cli.ui.messages import next_command
-from asbuilt.errors import DONE, GATE_STOPPED, GateStopped, NotFound
+from asbuilt.errors import DONE, GATE_STOPPED, GateStopped, NotFound, UsageWrong
 from asbuilt.journal import runs
+from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.queries.overview import plan_views
 from asbuilt.journal.queues import landing_queue
 from asbuilt.settings.running import renewed
 
@@ -28,15 +30,40 @@ if TYPE_CHECKING:
 @subcommand(
     "land",
     ("asbuilt land rate-limit", "move proven commits to their branch"),
+    ("asbuilt land", "the same, if only one plan here has proven work to land"),
     ("asbuilt land rate-limit --front", "land it before the runs that wait in line for the branch"),
     ("asbuilt land rate-limit --undo", "one revert for each landed commit; the plan is open again"),
 )
-@click.argument("plan", shell_complete=complete_plan)
+@click.argument("plan", required=False, shell_complete=complete_plan)
 @click.option("--undo", is_flag=True, help="revert what the last run landed")
 @click.option("--front", is_flag=True, help="land next, ahead of runs that wait in line for the branch")
-def command(door: Door, plan: str, *, undo: bool, front: bool) -> int:
+def command(door: Door, plan: str | None, *, undo: bool, front: bool) -> int:
     """Land proven commits on the target branch. If that is not possible, nothing moves."""
-    return land(door, plan, undo=undo, front=front)
+    if plan is not None:
+        return land(door, plan, undo=undo, front=front)
+    if undo or front:
+        raise UsageWrong(
+            f"{'--undo' if undo else '--front'} takes the name of a plan",
+            why="Without a name, the wrong work could be moved.",
+            next_step="`asbuilt status`",
+        )
+    _, site = look_at(door)
+    able = [] if site is None else _proven(site)
+    run = the_only(able, [waiting.options.slug for waiting in able], "land")
+    if run is not None:
+        return land(door, run.options.slug)
+    if door.emitted("asbuilt.run/1", {"run": None, "exit": DONE}):
+        return DONE
+    door.screen.answer("No proven work waits for a landing here.")
+    next_command(door, "asbuilt status")
+    return DONE
+
+
+def _proven(site: Site) -> list[Run]:
+    """Return the runs of plans with proven work that no landing holds, also one that was refused."""
+    with site.journal.store.read() as session:
+        views = plan_views(session, site.journal.blobs, LOCAL, site.repo)
+    return [view.run.run for view in views if view.run and view.run.run.is_over and view.run.to_land]
 
 
 def land(door: Door, plan: str, *, undo: bool = False, front: bool = False) -> int:
@@ -52,6 +79,8 @@ def land(door: Door, plan: str, *, undo: bool = False, front: bool = False) -> i
         return DONE
     if not undo and last.is_over:
         _need_proven(site, address, last.options.slug)
+    # Undo the newest run whose work is still landed, where it landed, not one that was already undone.
+    of = _newest(site, address, plan) if undo else None
     options, changes = renewed(last.options, site.desk.settings)
     if not agreed(door, changes):
         return GATE_STOPPED
@@ -62,8 +91,9 @@ def land(door: Door, plan: str, *, undo: bool = False, front: bool = False) -> i
         hold=False,
         front=front or UNSET,
         desktop=site.desk.settings.flag("attention.desktop"),
-        # Undo the newest run whose work is still landed, not one that was already undone.
-        of=_newest(site, address, plan, by_pull=last.options.landing == "pr") if undo else UNSET,
+        branch=(of or last).options.branch,
+        landing=(of or last).options.landing,
+        of=of.run if of else UNSET,
     )
     return ask_for(door, site, address, last.options.slug, options)
 
@@ -94,10 +124,10 @@ def _to_front(door: Door, site: Site, run: Run) -> bool:
     return True
 
 
-def _newest(site: Site, address: Address, plan: str, *, by_pull: bool) -> str:
+def _newest(site: Site, address: Address, plan: str) -> Run:
     """Return the newest run that was not undone. Raise if it landed by a pull request."""
     standing = site.standing(address)
-    newest = standing.newest
+    newest = site.found(standing.newest or "")
     if newest is None and standing.undone:
         raise NotFound(
             f"all work of {plan} is reverted already",
@@ -110,7 +140,7 @@ def _newest(site: Site, address: Address, plan: str, *, by_pull: bool) -> str:
             why="asbuilt reverts only what asbuilt landed.",
             next_step=f"`asbuilt status {plan}`",
         )
-    if by_pull and (landed := standing.landed_by(newest)):
+    if newest.options.landing == "pr" and (landed := standing.landed_by(newest.run)):
         raise GateStopped(
             f"{plan} has landed by a pull request, and only another pull request reverts it",
             why="A revert in this clone would not reach the branch at the forge.",

@@ -168,13 +168,15 @@ def _misspelt(failures: Sequence[Failure]) -> str:
 def merge_by_hand(view: PlanView, run: RunView, moment: Moment) -> tuple[str, Next] | None:
     """Return how far the user has merged the proven work by hand, and the next command; None if not begun."""
     branch, land = run.run.options.branch, f"asbuilt land {view.slug}"
-    if moment.is_being_merged(view.phases):
-        steps = f"resolve the conflicts and commit, then {land}"
-        give_up = "give the merge up: `git merge --abort`"
-        return "A merge of the proven work is in progress.", Next("git status", comment=steps, other=give_up)
-    if moment.is_merged(branch, run.base, view.phases):
-        return f"Merged into {branch} by hand; asbuilt has not recorded it yet.", Next(land)
-    return None
+    match moment.merge_by_hand(branch, run.base, view.phases):
+        case "none":
+            return None
+        case "begun":
+            steps = f"resolve the conflicts and commit, then {land}"
+            following = Next("git status", comment=steps, other="give the merge up: `git merge --abort`")
+            return "A merge of the proven work is in progress.", following
+        case "merged":
+            return f"Merged into {branch} by hand; asbuilt has not proven it there yet.", Next(land)
 
 
 def helping(failures: Sequence[Failure]) -> str:

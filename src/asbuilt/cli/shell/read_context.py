@@ -6,7 +6,7 @@ Rule: these commands create nothing, start nothing, and do not import the plan p
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from click.shell_completion import CompletionItem
 
@@ -72,29 +72,29 @@ class Moment(NamedTuple):
     root: Path | None = None
     """The checkout in which plan files are; None outside a repository."""
 
-    def is_being_merged(self, phases: Iterable[PhaseProgress]) -> bool:
-        """Return whether a merge of a proven commit is in progress in the checkout."""
-        proven = [phase.commit for phase in phases if phase.state == "proven" and phase.commit]
-        checkout = find_repository(self.root) if self.root is not None and proven else None
-        return checkout is not None and merging(checkout) in proven
-
-    def is_merged(self, branch: str, base: str | None, phases: Iterable[PhaseProgress]) -> bool:
-        """Return whether a branch has all commits that are proven, not landed: the user merged them.
+    def merge_by_hand(
+        self, branch: str, base: str | None, phases: Iterable[PhaseProgress]
+    ) -> Literal["none", "begun", "merged"]:
+        """Return how far the user has merged the commits that are proven, not landed, into a branch.
 
         A branch that still points to the base of the run has none, which needs no git to see.
         """
         proven = [phase.commit for phase in phases if phase.state == "proven" and phase.commit]
         checkout = find_repository(self.root) if self.root is not None and proven else None
+        if checkout is not None and merging(checkout) in proven:
+            return "begun"
         if checkout is None or tip_of(checkout, branch) in (base, ""):
-            return False
-        from asbuilt.git.commits import contains  # noqa: PLC0415  it starts git, which few calls need
-        from asbuilt.git.repository import open_repository  # noqa: PLC0415
+            return "none"
+        from asbuilt.git.commits import landed_on, read_commit  # noqa: PLC0415  it starts git: few calls need it
+        from asbuilt.git.repository import open_repository, tip  # noqa: PLC0415
 
         try:
             repository = open_repository(checkout.root)
-            return all(contains(repository, f"refs/heads/{branch}", commit) for commit in proven)
+            at = tip(repository, f"refs/heads/{branch}")
+            sources = [read_commit(repository, commit) for commit in proven] if at else []
+            return "merged" if at and len(landed_on(repository, at, sources)) == len(proven) else "none"
         except AsbuiltError:  # without git, or with a damaged repository, the journal is still shown
-            return False
+            return "none"
 
     def seen(self, run: RunView | None) -> Seen:
         """Collect what the journal does not hold: the agent's last sign, the worker, and a full disk."""

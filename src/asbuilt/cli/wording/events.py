@@ -18,7 +18,7 @@ from asbuilt.journal.encoding.codec import fields_of, kind_of
 
 def _landed(event: landings.LandingDone) -> Words:
     if event.by_hand:
-        return "LANDED", f"{event.branch} {event.new[:HASH]}, merged by hand", True
+        return "LANDED", f"{event.branch} {event.new[:HASH]}, which had it already", True
     if event.reverts and not event.moved:
         return "REVERTED", f"nothing on {event.branch}", False
     return "REVERTED" if event.reverts else "LANDED", f"{event.branch} {event.new[:HASH]}", True

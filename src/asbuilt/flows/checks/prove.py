@@ -107,12 +107,13 @@ class Proving:
         order: Order | None = None,
         again: bool = False,
         suites: Mapping[str, Suite] | None = None,
+        floor: Sequence[Evidence] = (),
     ) -> list[Evidence]:
         """Run the suites and a phase's own checks on a tree; reuse what this run showed of the same tree.
 
         `again` reuses nothing; `suites` replaces those of the run. With an `order`, files that configure a
         runner are those of its base, unless its text names them, and the phase's own tests run on that base
-        too.
+        too. `floor` is what a proven tree showed: as many tests as there are enough.
         """
         setup, of = self._setup_of(tree)
         suites = self._record.suites() if suites is None else suites
@@ -124,7 +125,7 @@ class Proving:
             if made is not None and made.outcome != "PASS":
                 return [made]
             command = "\n".join(suite.command for suite in suites.values())
-            trials = Trials(environment, self.repository, tree, order, command=command)
+            trials = Trials(environment, self.repository, tree, order, command=command, floor=floor)
             shown: list[Evidence] = []
             tried: list[Tested] = []
             allowance = Allowance(self._depth)
@@ -202,7 +203,8 @@ class Proving:
         before = known.get(self.base)
         counts, put_back = ran.counts, tuple(trials.over_tests)
         counted = self._record.baseline(name)
-        may_shrink = trials.may_shrink(ran, counted) or has_as_many(known.get(trials.base), counts)
+        enough = [known.get(trials.base), *(proven for proven in trials.floor if proven.name == name)]
+        may_shrink = trials.may_shrink(ran, counted) or any(has_as_many(proven, counts) for proven in enough)
         shown = self._tests(name, suite, ran, counted, before, may_shrink=may_shrink)
         notes = tuple(f"{path} is the base's" for path in put_back[:_NOTED])
         shown = shown._replace(put_back=put_back[:_NAMES], notes=notes)

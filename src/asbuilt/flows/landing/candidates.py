@@ -25,7 +25,7 @@ from asbuilt.git.trees import file_in
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from asbuilt.flows.run.plan_file import Document
     from asbuilt.flows.run.record import Record
@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 _NAMED: Final = 5
 _WHAT_CHARS: Final = 500
+_ROW: Final = 80
+"""Characters of a command that is advised as it is."""
 
 
 class Picks(Struct, frozen=True):
@@ -48,11 +50,11 @@ class Picks(Struct, frozen=True):
 
     def build(self, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
         """Cherry-pick the proven commits onto a tip."""
-        found = self.gathered(onto, sign=sign, resolved={})
+        found = self.gathered(onto, sign=sign, resolved={}, skips_empty=True)
         return self._conflict(found) if isinstance(found, candidates.Conflict) else found
 
     def gathered(
-        self, onto: str, *, sign: bool, resolved: Mapping[tuple[str, str], str]
+        self, onto: str, *, sign: bool, resolved: Mapping[tuple[str, str], str], skips_empty: bool = False
     ) -> candidates.Candidate | candidates.Conflict | Refusal:
         """Cherry-pick the proven commits onto a tip, with the plan's marks last, or return the conflict."""
         taken_back = self._taken_back(onto)
@@ -61,7 +63,13 @@ class Picks(Struct, frozen=True):
         wanted = [work.commit for work in self.facts.pending]
         run = self.record.run.run
         found = candidates.pick(
-            self.repository, onto=onto, commits=wanted, run=run, sign=sign, resolved=resolved
+            self.repository,
+            onto=onto,
+            commits=wanted,
+            run=run,
+            sign=sign,
+            resolved=resolved,
+            skips_empty=skips_empty,
         )
         return found if isinstance(found, candidates.Conflict) else self.marked(found, sign=sign)
 
@@ -92,17 +100,19 @@ class Picks(Struct, frozen=True):
     def refusal(self, candidate: candidates.Candidate) -> Refusal | None:
         """Prove each phase by its own checks at its commit, and the whole by the tests.
 
+        A phase that the target has already, by a merge of the user, is proven on the target as it is now.
         What fails runs again. A second failure refuses the landing, so that the next in line gets its
         turn; a pass lands, and the event of the retry stays.
         """
-        if candidate.tip == candidate.onto or self._is_proven(tree_of(self.repository, candidate.top)):
+        is_empty = candidate.tip == candidate.onto and not candidate.present
+        if is_empty or self._is_proven(tree_of(self.repository, candidate.top)):
             return None
         failures, _ = self._failures(candidate)
         if not failures:
             return None
         self.record.append(LandingRetried(what=failures[0][:_WHAT_CHARS]), f"retried/{candidate.tip[:12]}")
         failures, failing = self._failures(candidate)
-        return self._red(candidate, failures, self.record.keep(failing)) if failures else None
+        return self._red(candidate, failures, failing) if failures else None
 
     def _failures(self, candidate: candidates.Candidate) -> tuple[list[str], list[Evidence]]:
         """Return what fails, in words and as evidence."""
@@ -111,12 +121,31 @@ class Picks(Struct, frozen=True):
         for work, landed_as in self._landed_commits(candidate):
             phase, _ = self.record.frozen(work.phase, run=work.run)
             checks = [check.command for check in phase.checks]
-            tree = tree_of(self.repository, landed_as)
-            shown = self.proving.check(tree, checks)
+            shown = self._shown(candidate, work, landed_as, checks)
             failures += [f"phase {work.phase}: {failure}" for failure in failures_of(shown)]
             failing += [evidence for evidence in shown if evidence.outcome != "PASS"]
-        tests = _failing_tests(self.proving, tree_of(self.repository, candidate.tip))
+        last = self.facts.pending[-1]
+        proven = tree_of(self.repository, last.commit)
+        # A phase may have removed tests, and was judged, or signed off, for it.
+        floor = [evidence for evidence in self.record.shown(last.run) if evidence.tree == proven]
+        tests = _failing_tests(self.proving, tree_of(self.repository, candidate.tip), floor)
         return failures + failures_of(tests), failing + tests
+
+    def _shown(
+        self, candidate: candidates.Candidate, work: Work, landed_as: str, checks: Sequence[str]
+    ) -> Sequence[Evidence]:
+        """Run the checks of a phase; for one that the target has already, on the target.
+
+        A check that fails at the last proven commit too is superseded by a later phase.
+        """
+        last = self.facts.pending[-1].commit
+        if work.commit not in dict(candidate.present):
+            return self.proving.check(tree_of(self.repository, landed_as), checks)
+        shown = self.proving.check(tree_of(self.repository, candidate.top), checks)
+        failing = [evidence.command for evidence in shown if evidence.outcome != "PASS"]
+        before = self.proving.check(tree_of(self.repository, last), failing) if failing else ()
+        superseded = {evidence.command for evidence in before if evidence.outcome == "FAIL"}
+        return [evidence for evidence in shown if evidence.command not in superseded]
 
     def details(self, candidate: candidates.Candidate) -> str:
         """Keep which commit holds which phase."""
@@ -159,10 +188,22 @@ class Picks(Struct, frozen=True):
         last = facts.works[-1].commit if facts.works else facts.base or ""
         return tree == tree_of(self.repository, last)
 
-    def _red(self, candidate: candidates.Candidate, failures: list[str], kept: str) -> Refusal:
+    def _red(
+        self, candidate: candidates.Candidate, failures: list[str], failing: Sequence[Evidence]
+    ) -> Refusal:
         branch, slug = self.record.run.options.branch, self.record.run.options.slug
-        if _failing_tests(self.proving, tree_of(self.repository, candidate.onto)):
-            return _red_target(branch, candidate, f"Not landed: {branch}", f"asbuilt land {slug}", kept)
+        kept = self.record.keep(failing)
+        if candidate.present:
+            return Refusal(
+                f"Not landed: {branch} has it, but at {candidate.onto[:10]} it is not proven: {failures[0]}.",
+                "asbuilt did not land it there: it counts as landed once it is proven there. Nothing moved.",
+                _mending(failing, branch),
+                f"then: `asbuilt land {slug}`; or revert it: `asbuilt land {slug} --undo`",
+                kept,
+            )
+        if red := _failing_tests(self.proving, tree_of(self.repository, candidate.onto)):
+            again = f"asbuilt land {slug}"
+            return _red_target(branch, candidate, f"Not landed: {branch}", again, _mending(red, branch), kept)
         return Refusal(
             f"Not landed: on {branch} at {candidate.onto[:10]} it is not proven: {failures[0]}.",
             f"{branch} has moved since, and the two do not work together; it failed twice. "
@@ -195,32 +236,33 @@ class Reverts(Struct, frozen=True):
 
     def build(self, onto: str, *, sign: bool) -> candidates.Candidate | Refusal:
         """Revert the commits that the target still has."""
-        runs = {landed.run for landed in self.facts.undoes}
-        there = {
-            outcome.commit
-            for run in sorted(runs)
-            for outcome in commits.outcomes(self.repository, onto, run)
-            if not outcome.undone
-        }
-        wanted = [landed.landed_as for landed in self.facts.undoes if landed.landed_as in there]
+        there = commits_on(self.repository, self.facts, onto)
+        wanted = [landed.landed_as for landed in self.facts.undoes if there.get(landed.landed_as) is False]
         by = self.record.author()
         found = candidates.revert(
             self.repository, onto=onto, commits=wanted, run=self.record.run.run, by=by, sign=sign
         )
         if isinstance(found, candidates.Conflict):
-            branch, slug = self.record.run.options.branch, self.record.run.options.slug
-            return Refusal(
-                f"Not undone: {_named(found)} changed on {branch} since, and cannot be reverted alone.",
-                f"Commit {found.commit[:10]} conflicts. "
-                f"Nothing moved: {branch} and your files are unchanged. Revert the later changes first.",
-                f"`git log --oneline {found.commit[:10]}..{branch}`",
-                f"then undo again: `asbuilt land {slug} --undo`",
-            )
+            return self._conflict(found, onto)
         before = self.document.committed(onto)
         if before is None or not self.facts.undoes:
             return found
         edit = self.document.edit(reopened(before, reopens(self.facts)), f"Reopen {self.record.run.plan}")
         return candidates.add_files(self.repository, found, edit, run=self.record.run.run, sign=sign)
+
+    def _conflict(self, found: candidates.Conflict, onto: str) -> Refusal:
+        branch, slug = self.record.run.options.branch, self.record.run.options.slug
+        merge = commits.merge_of(self.repository, found.commit, onto)
+        shown = f"`git log --oneline {found.commit[:10]}..{branch}`"
+        # What was merged by hand is reverted by hand, with the changes that the merge made to it.
+        revert = f"`git switch {branch} &&` `git revert -m 1 {merge[:10]}`"
+        return Refusal(
+            f"Not undone: {_named(found)} changed on {branch} since, and cannot be reverted alone.",
+            f"Commit {found.commit[:10]} conflicts. Nothing moved: {branch} and your files are unchanged. "
+            f"Revert {'the merge' if merge else 'the later changes'} first.",
+            revert if merge else shown,
+            f"then undo again: `asbuilt land {slug} --undo`",
+        )
 
     def refusal(self, candidate: candidates.Candidate) -> Refusal | None:
         """Run the tests on the tree without them."""
@@ -231,8 +273,8 @@ class Reverts(Struct, frozen=True):
             return None
         branch, slug = self.record.run.options.branch, self.record.run.options.slug
         kept, again = self.record.keep(failing), f"asbuilt land {slug} --undo"
-        if _failing_tests(self.proving, tree_of(self.repository, candidate.onto)):
-            return _red_target(branch, candidate, f"Not undone: {branch}", again, kept)
+        if red := _failing_tests(self.proving, tree_of(self.repository, candidate.onto)):
+            return _red_target(branch, candidate, f"Not undone: {branch}", again, _mending(red, branch), kept)
         newest = self.facts.undoes[-1].landed_as
         return Refusal(
             f"Not undone: on {branch} without this work, `{failing[0].command}` fails: {failing[0].why}.",
@@ -251,6 +293,13 @@ class Reverts(Struct, frozen=True):
         return self.record.blobs.put_json(payload)
 
 
+def commits_on(repository: Repository, facts: UndoFacts, at: str) -> dict[str, bool]:
+    """Return the commits of the undone work in a history, and whether each is reverted there."""
+    runs = sorted({landed.run for landed in facts.undoes})
+    found = (outcome for run in runs for outcome in commits.outcomes(repository, at, run))
+    return {outcome.commit: outcome.undone for outcome in found}
+
+
 def reopens(facts: UndoFacts) -> list[str]:
     """List the phases that an undo reopens."""
     return list(dict.fromkeys(landed.phase for landed in facts.undoes))
@@ -264,17 +313,28 @@ def completion(record: Record, facts: DeliveryFacts) -> datetime | None:
     return datetime.fromisoformat(record.at(key))
 
 
-def _red_target(branch: str, candidate: candidates.Candidate, what: str, again: str, kept: str) -> Refusal:
+def _red_target(
+    branch: str, candidate: candidates.Candidate, what: str, again: str, mending: str, kept: str
+) -> Refusal:
     return Refusal(
         f"{what} itself fails its tests at {candidate.onto[:10]}.",
         f"On a red target nothing could be proven. Nothing moved. Fix {branch} first.",
-        again,
-        evidence=kept,
+        mending,
+        f"then: `{again}`",
+        kept,
     )
 
 
-def _failing_tests(proving: Proving, tree: str) -> list[Evidence]:
-    return [evidence for evidence in proving.prove(tree) if evidence.outcome != "PASS"]
+def _mending(failing: Sequence[Evidence], branch: str) -> str:
+    """Return the command that shows the first failure, as advice."""
+    command = failing[0].command
+    is_row = len(command) <= _ROW and not set(command) & {"`", "\n"}
+    shown = command if is_row else "asbuilt doctor --tests"
+    return f"`{shown}` `# fails on {branch}: commit a fix there`"
+
+
+def _failing_tests(proving: Proving, tree: str, floor: Sequence[Evidence] = ()) -> list[Evidence]:
+    return [evidence for evidence in proving.prove(tree, floor=floor) if evidence.outcome != "PASS"]
 
 
 def _named(found: candidates.Conflict) -> str:

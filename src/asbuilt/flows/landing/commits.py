@@ -16,7 +16,7 @@ from asbuilt.events.phases import PhaseProven
 from asbuilt.events.plans import PlanCompleted, PlanMarked
 from asbuilt.flows.checks.change_inspection import kept_remarks
 from asbuilt.flows.checks.prove import Proving, tree_of
-from asbuilt.flows.landing.candidates import Picks, Reverts, completion, reopens
+from asbuilt.flows.landing.candidates import Picks, Reverts, commits_on, completion, reopens
 from asbuilt.flows.landing.move import Changeset, Mover
 from asbuilt.flows.run.approval import approvers, carry, waived_in, waived_items
 from asbuilt.flows.run.drift import corrected_in, keep_corrections
@@ -166,7 +166,12 @@ class Outcomes:
         kept = self._drop(facts) if facts.drops else ""
         gone = [*(landed.commit for landed in facts.undoes), *(work.commit for work in facts.drops)]
         details = self._record.blobs.put_json({"commits": gone})
-        undone = LandingUndone(of=facts.of, reverted=bool(facts.undoes), kept=kept, details=details)
+        at = facts.landing.tip
+        ours = commits_on(self._repository, facts, at) if at else {}
+        found = not facts.undoes or any(landed.landed_as in ours for landed in facts.undoes)
+        undone = LandingUndone(
+            of=facts.of, reverted=bool(facts.undoes), found=found, kept=kept, details=details
+        )
         phases = [landed.phase for landed in facts.undoes] + [work.phase for work in facts.drops]
         self._record.end_work(undone, "undone", phases)
 

@@ -205,10 +205,17 @@ class Mover:
             else:
                 ready = landing.land(self.repository, ready, self.room, hold=self.hold)
         if isinstance(ready, landing.Landed):
-            self._done(candidate.since or ready.new, details, moved=candidate.tip != candidate.onto)
+            moved, by_hand = (
+                candidate.tip != candidate.onto,
+                bool(candidate.present and not candidate.commits),
+            )
+            self._done(candidate.since or ready.new, details, moved=moved, by_hand=by_hand)
             return None
         return ready
 
-    def _done(self, new: str, details: str, *, moved: bool = True) -> None:
-        event = LandingDone(new=new, branch=self.branch, details=details, reverts=self.reverts, moved=moved)
+    def _done(self, new: str, details: str, *, moved: bool = True, by_hand: bool = False) -> None:
+        reverts, branch = self.reverts, self.branch
+        event = LandingDone(
+            new=new, branch=branch, details=details, reverts=reverts, moved=moved, by_hand=by_hand
+        )
         self.append(event, f"landed/{new[:12]}")

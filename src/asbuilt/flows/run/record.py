@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final, TypeVar
@@ -198,10 +198,13 @@ class Record(Struct, frozen=True, kw_only=True):
         """Keep evidence as a blob and return its digest."""
         return self.blobs.put_json([evidence._asdict() for evidence in shown])
 
-    def shown(self) -> list[Evidence]:
-        """Return all evidence of this run, in order."""
-        kept = filter(None, (getattr(event, "evidence", None) for event in self._all_events()))
-        return [evidence_from(row) for digest in kept for row in self.blobs.get_json(digest)]
+    def shown(self, run: str | None = None) -> list[Evidence]:
+        """Return all evidence of this run, or what is left of that of another run, in order."""
+        found: list[Evidence] = []
+        for digest in filter(None, (getattr(event, "evidence", None) for event in self._all_events(run))):
+            with suppress(NotFound) if run else nullcontext():
+                found += map(evidence_from, self.blobs.get_json(digest))
+        return found
 
     def noticed(self, of: str) -> str | None:
         """Return the digest of this run's remarks on a change, by the digest of what they depend on."""
@@ -226,10 +229,10 @@ class Record(Struct, frozen=True, kw_only=True):
                 ]
         return [counts for counts in found if counts is not None]
 
-    def _all_events(self) -> list[Event]:
+    def _all_events(self, run: str | None = None) -> list[Event]:
         with self.store.read() as session:
             every = whole_history(session, self.run.address)
-            return [entry.event for entry in every if entry.run == self.run.run]
+            return [entry.event for entry in every if entry.run == (run or self.run.run)]
 
     def counts_of(self, tests: Evidence) -> Counts | None:
         """Count the tests of a suite again, from its runner's report or output."""

@@ -6,11 +6,15 @@ import shlex
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.errors import GateStopped
+from asbuilt.events.landings import LandingDone
 from asbuilt.git import commits
 from asbuilt.git.locks import need_writable
 from asbuilt.git.repository import checkouts_of, conflicts, leftover_stashes, operations, plan_branch, tip
+from asbuilt.git.trees import is_here
 from asbuilt.git.workspace import workspaces
 from asbuilt.journal import runs
+from asbuilt.journal.queries.overview import events_of
+from asbuilt.lifecycle.status.plan_state import fold_plan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,12 +60,24 @@ def check_repository(record: Record, repository: Repository, pushed: str | None)
         )
     base = tip(repository, target)
     if base is None:
+        branch, last = record.run.options.branch, _last_known(record, repository)
         raise GateStopped(
-            f"there is no branch {record.run.options.branch}",
-            why="A run builds on the tip of its target branch. Switch to a branch that exists first.",
-            next_step="`git branch --list`",
+            f"there is no branch {branch}",
+            why="A run builds on the tip of its target branch. It was deleted or renamed.",
+            next_step=f"`git branch {branch} {last[:12]}`" if last else "`git branch --list`",
         )
     return pushed if pushed is not None and commits.contains(repository, pushed, base) else base
+
+
+def _last_known(record: Record, repository: Repository) -> str:
+    """Return the last commit of a target that the plan's events name and the repository has; else nothing."""
+    with record.store.read() as session:
+        entries = events_of(session, record.blobs, record.run.address)
+    pending, branch = fold_plan(entries).unlanded, record.run.options.branch
+    events = (entry.event for entry in entries)
+    landed = [event.new for event in events if isinstance(event, LandingDone) and event.branch == branch]
+    base = commits.read_commit(repository, pending[0].commit).parents if pending else ()
+    return next((commit for commit in (*reversed(landed), *base) if is_here(repository, commit)), "")
 
 
 def check_plan_branch(record: Record, repository: Repository, ground: Ground) -> None:

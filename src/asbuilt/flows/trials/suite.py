@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.environments.results import Ran
     from asbuilt.git.repository import Repository
     from asbuilt.proof.counts import Counts
+    from asbuilt.proof.evidence import Evidence
 
 _AMONG_TESTS: Final = (Role.TEST, Role.AROUND, Role.DATA, Role.GOLDEN)
 _ALONE: Final = ("node", "vitest", "jest", "ava", "tap", "go")
@@ -71,7 +72,7 @@ class Order(NamedTuple):
 class Trials:
     """The trials of one tree in one check environment."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the parts of a trial
         self,
         environment: CheckEnvironment,
         repository: Repository,
@@ -80,13 +81,15 @@ class Trials:
         *,
         command: str = "",
         folder: str = "",
+        floor: Sequence[Evidence] = (),
     ) -> None:
-        """Keep the parts; `command` starts the tests, in `folder`."""
+        """Keep the parts; `command` starts the tests, in `folder`; `floor` is what a proven tree showed."""
         self.environment = environment
         self.order = order
         self.trees = Trees(repository, order.base if order else "", tree)
         self.put_back = self.trees.restored(command, order.text if order else "")
         self.folder = folder
+        self.floor = floor
 
     def within(self, folder: str) -> Trials:
         """Return the same trials for the suite of a folder."""

@@ -18,18 +18,16 @@ from asbuilt.errors import GitFailed
 from asbuilt.git.command import Git, check_oid, check_ref_name
 from asbuilt.git.commits import (
     ASBUILT,
-    PHASE,
-    RUN,
     UNDO,
     Commit,
     Person,
     commit_tree,
+    landed_on,
     message_for,
     outcomes,
     people,
     read_commit,
     rewrite,
-    trailer,
 )
 from asbuilt.git.files import entries
 from asbuilt.git.locks import drop_ref, set_ref
@@ -76,7 +74,7 @@ class Conflict(Struct, frozen=True, kw_only=True):
     """The commit it does not apply to: the target plus the commits picked before it."""
 
 
-def pick(
+def pick(  # noqa: PLR0913 - the ways to apply a commit
     repository: Repository,
     *,
     onto: str,
@@ -84,25 +82,25 @@ def pick(
     run: str,
     sign: bool = False,
     resolved: Mapping[tuple[str, str], str] = _NONE,
+    skips_empty: bool = False,
 ) -> Candidate | Conflict:
     """Apply commits to a tip; each keeps its people, dates and message.
 
     `resolved` maps (commit, the commit it conflicts with) to the tree of a resolved conflict.
 
-    A commit that the target already has, by its trailers, is not applied again. If nothing changes, the
-    commit keeps its hash.
+    A commit that the target already has, by its trailers, is not applied again; with `skips_empty`, nor is
+    one whose changes the target has. If nothing changes, the commit keeps its hash.
     """
     sources = [_single(repository, name) for name in commits]
-    landed = _landed(repository, onto, sources)
+    landed = landed_on(repository, onto, sources)
     here = check_oid(onto)
     made: list[tuple[str, str]] = []
     present: list[tuple[str, str]] = []
     with quiet(repository) as git:
         for source in sources:
             name = source.name
-            landed_as = landed.get((trailer(source.message, RUN), trailer(source.message, PHASE)))
-            if landed_as is not None:
-                present.append((name, landed_as))
+            if name in landed:
+                present.append((name, landed[name]))
                 continue
             tree = _merged(repository, git, base=source.parents[0], ours=here, theirs=name)
             if isinstance(tree, tuple):
@@ -110,6 +108,10 @@ def pick(
                 if by_hand is None:
                     return Conflict(commit=name, paths=tree, onto=here)
                 tree = by_hand
+            before = tree_of(repository.git, here)
+            if skips_empty and tree == before and source.tree != tree_of(repository.git, source.parents[0]):
+                present.append((name, here))
+                continue
             here = _written(repository, replace(source, tree=tree, parents=(here,)), run=run, sign=sign)
             made.append((name, here))
     since = _since(repository, onto, present[-1][1], run) if present and not made else None
@@ -197,20 +199,6 @@ def let_go(repository: Repository, run: str) -> None:
     before = tip(repository, ref)
     if before is not None:
         drop_ref(repository, ref, old=before)
-
-
-def _landed(
-    repository: Repository, onto: str, sources: Sequence[Commit]
-) -> dict[tuple[str | None, str | None], str]:
-    """Return the commits of the sources' runs that the target has and did not revert, by run and phase."""
-    since = sources[0].parents[0] if sources else None
-    runs = {run for source in sources if (run := trailer(source.message, RUN)) is not None}
-    return {
-        (outcome.run, outcome.phase): outcome.commit
-        for run in sorted(runs)
-        for outcome in outcomes(repository, onto, run, since=since)
-        if not outcome.undone
-    }
 
 
 def _since(repository: Repository, onto: str, last: str, run: str) -> str:

@@ -24,6 +24,7 @@ from asbuilt.cli.commands.run.start_confirmation import (
     are_doubts_accepted,
     is_start_confirmed,
     promises,
+    report_files_left_out,
     report_sign_offs_to_come,
 )
 from asbuilt.cli.runs import outcome
@@ -257,6 +258,7 @@ def _goes_ahead(door: Door, opened: Opened, phases: Sequence[Phase], options: Ru
     if wish.before is not None:
         wish.before.report(door)
     announce(door, options, expected(door, len(phases), options.depth or "normal"))
+    report_files_left_out(door, options, opened.at.shown)
     report_sign_offs_to_come(door, phases)
     return is_start_confirmed(door, opened.at.slug, phases, is_implied=wish.auto or wish.finish)
 

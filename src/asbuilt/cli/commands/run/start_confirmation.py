@@ -6,20 +6,25 @@ Rule: a no starts nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, assert_never
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, assert_never
 
 from asbuilt.cli.ui.confirm import accepted, agreed
-from asbuilt.cli.ui.messages import next_command
+from asbuilt.cli.ui.messages import next_command, talk
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import GateStopped
+from asbuilt.git.repository import base_on, left_out, open_repository
 from asbuilt.lifecycle.plan_run.doubts_before_work import course_for, doubts_in
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
     from asbuilt.cli.ui.screen import Pen
+    from asbuilt.events.options import RunOptions
     from asbuilt.library.read_plan import Opened
     from asbuilt.plan.model import Phase
+
+_NAMED: Final = 3
 
 
 def are_doubts_accepted(door: Door, opened: Opened, phases: Sequence[Phase], *, is_attended: bool) -> bool:
@@ -68,6 +73,16 @@ def promises(phase: Phase, pen: Pen) -> Iterator[str]:
     for item in phase.work_items:
         yield from pen.hanging("  - ", item.text, commands=False)
     yield f"  {counted(len(phase.checks), 'check')} of its own"
+
+
+def report_files_left_out(door: Door, options: RunOptions, plan: str) -> None:
+    """Print which files no agent sees, because the branch of the run has no files yet."""
+    repository = open_repository(Path(options.checkout))
+    found = [path for path in left_out(repository, base_on(repository, options.branch)) if path != plan]
+    if found:
+        more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+        shown = f"{options.branch} has no files; not committed, so no agent sees them: "
+        talk(door, "Base     ", printable(f"{shown}{', '.join(found[:_NAMED])}{more}"))
 
 
 def report_sign_offs_to_come(door: Door, phases: Sequence[Phase]) -> None:
