@@ -17,6 +17,8 @@ ELSEWHERE = {
     "session/start.py {} in {} changed while it planned": "live/test_gate.py",
     "approve/command.py --edit needs a terminal": _APPROVE,
     "approve/command.py {} has no option {}: {}": _APPROVE,
+    'approve/command.py "{}" is no answer to {}: {}': _APPROVE,
+    'approve/command.py the answer to {} is yes, and its remark says no: "{}"': _APPROVE,
     "approve/command.py {} is a proven run, not a question": _APPROVE,
     "approve/reviewers.py {} is not about a plan: {}": _APPROVE,
     "runs/inbox.py the journal knows no repository {}": _APPROVE,

@@ -1,13 +1,23 @@
-"""Show the questions that an agent asks while it plans.
-
-Rule: a single letter that names no option is a typing error, not an answer.
-"""
+"""Show the questions that an agent asks while it plans, and why typed words are no answer to a question."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Final
+
 from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.journal.approvals import Approval
-from asbuilt.lifecycle.authoring.questions import options_of
+
+if TYPE_CHECKING:
+    from asbuilt.lifecycle.run.replies import Doubt
+
+DOUBTS: Final[dict[Doubt, str]] = {
+    "empty": "it has no words",
+    "condition": "it says yes, and adds a condition",
+    "refusal": "it starts with a refusal, and says more than no",
+    "question": "it asks something back",
+    "letter": "no option has this letter",
+    "other": "it is neither a yes nor a no",
+}
 
 
 def below(pen: Pen, asked: Approval) -> list[str]:
@@ -20,10 +30,3 @@ def below(pen: Pen, asked: Approval) -> list[str]:
         letter, gap, option = line.rpartition("  ")
         rows += pen.hanging(f"    {letter}{gap}", option, commands=False)
     return rows
-
-
-def is_slip(asked: Approval, word: str) -> bool:
-    """Return whether an answer is a single letter that names no option."""
-    letter = word.strip().casefold()
-    is_letter = len(letter) == 1 and letter.isascii() and letter.isalpha()
-    return asked.kind == "question" and is_letter and letter not in options_of(asked.question)

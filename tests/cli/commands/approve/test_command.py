@@ -18,8 +18,10 @@ from inline_snapshot import snapshot
 
 from asbuilt.events.plans import DraftWritten
 from asbuilt.journal import approvals
+from asbuilt.journal.ids import LOCAL
 from asbuilt.lifecycle.approval import AGENT
 from tests.cli.inbox import DRAFT, TIGHTER, Desk, Inbox, desk, inbox
+from tests.cli.nights import REPO
 from tests.cli.plans import on_terminal
 
 if TYPE_CHECKING:
@@ -335,7 +337,7 @@ def test_a_word_that_is_no_answer_is_asked_again_and_leaving_answers_nothing(
     with Talk(inbox.shop, ada.environ, "watch", "rate-limit") as talk:
         talk.hears("l later >")
         talk.says("perhaps\n")
-        talk.hears('"perhaps" is no answer; nothing was recorded.', "l later >")
+        talk.hears('"perhaps" is no answer: it is neither a yes nor a no.', "l later >")
         talk.interrupts()
         talk.hears("Waits for you: a1", "Next: asbuilt approve show a1")
     with Talk(inbox.shop, ada.environ, "watch", "rate-limit") as talk:
@@ -357,3 +359,109 @@ def test_whoever_looks_on_decides_there_and_may_edit_before(inbox: Inbox, ada: A
         talk.hears("Approved Plan (edited by user): ada")
     assert [(one.name, one.answer) for one in inbox.drafts.questions] == [("a1", "revised"), ("a2", "yes")]
     assert [one.edited for one in inbox.drafts.approved] == [True]
+
+
+def test_words_behind_a_question_are_recorded_as_the_no_that_they_are(desk: Desk) -> None:
+    first, second = _signed_off(desk, "1"), _signed_off(desk, "2")
+    assert desk.typed("approve", first, "no, bring the test back") == snapshot("""\
+exit 0
+--- stdout
+a1: no. sign off 1: test_v1.py is removed
+--- stderr
+Next: asbuilt status rate-limit
+""")
+    as_data = desk.typed("approve", second, "no", "-", "bring", "it", "back", "--json").splitlines()[2]
+    recorded = json.loads(as_data)
+    assert (recorded["answer"], recorded["note"], recorded["exit"]) == ("no", "bring it back", 0)
+    assert _answers(desk) == [("no", "bring the test back"), ("no", "bring it back")]
+
+
+def test_a_yes_in_words_keeps_its_remark(desk: Desk) -> None:
+    asked = _signed_off(desk, "1")
+    assert desk.typed("approve", asked, "ok, it only tested v1") == snapshot("""\
+exit 0
+--- stdout
+a1: yes. sign off 1: test_v1.py is removed
+--- stderr
+Next: asbuilt watch rate-limit
+""")
+    assert _answers(desk) == [("yes", "it only tested v1")]
+
+
+def test_words_that_are_neither_yes_nor_no_record_nothing_and_name_both(inbox: Inbox) -> None:
+    asked = _signed_off(inbox, "1")
+    assert inbox.typed("approve", asked, "yes, but keep the old test") == snapshot("""\
+exit 2
+--- stderr
+error: "yes, but keep the old test" is no answer to a1: it says yes, and adds a
+       condition
+  Why:  A yes or a no is recorded with your name, so asbuilt guesses neither.
+        Nothing was recorded.
+  Next: asbuilt approve no a1 -m 'yes, but keep the old test'
+    or  asbuilt approve yes a1 -m 'yes, but keep the old test'
+""")
+    assert inbox.typed("approve", asked, "looks", "good") == snapshot("""\
+exit 2
+--- stderr
+error: "looks good" is no answer to a1: it is neither a yes nor a no
+  Why:  A yes or a no is recorded with your name, so asbuilt guesses neither.
+        Nothing was recorded.
+  Next: asbuilt approve no a1 -m 'looks good'
+    or  asbuilt approve yes a1 -m 'looks good'
+""")
+    assert inbox.typed("approve", asked, "don't `land` it") == snapshot("""\
+exit 2
+--- stderr
+error: "don't `land` it" is no answer to a1: it starts with a refusal, and says
+       more than no
+  Why:  A yes or a no is recorded with your name, so asbuilt guesses neither.
+        Nothing was recorded.
+  Next: asbuilt approve no a1 -m "why"
+    or  asbuilt approve yes a1 -m "why"
+""")
+    assert inbox.typed("approve", "yes", asked, "-m", "no, bring it back") == snapshot("""\
+exit 2
+--- stderr
+error: the answer to a1 is yes, and its remark says no: "no, bring it back"
+  Why:  An answer is recorded with your name, so asbuilt does not guess. Nothing
+        was recorded.
+  Next: asbuilt approve no a1 -m 'no, bring it back'
+""")
+    assert _answers(inbox) == [(None, None)]
+    assert inbox.typed("approve", asked, "not yet") == snapshot("""\
+exit 0
+--- stdout
+a1 still waits for an answer.
+""")
+    assert inbox.typed("approve", "no", asked, "-m", "yes, but keep the old test").startswith("exit 0\n")
+    assert _answers(inbox) == [("no", "yes, but keep the old test")]
+
+
+def test_an_option_is_chosen_by_letter_or_name_and_other_words_are_the_answer(inbox: Inbox) -> None:
+    words = "Count requests per what?\n(app.py knows both)\na  API key\nb  client address"
+    for number, typed in enumerate(
+        ("B)", "client address", "no, per tenant", "both of them", "b, it is simple")
+    ):
+        asked = inbox.ask(words.replace("what", f"what in {number}"))
+        assert inbox.typed("approve", asked, typed).startswith("exit 0\n")
+    assert _answers(inbox) == [
+        ("yes", "b"),
+        ("yes", "b"),
+        ("no", "per tenant"),
+        ("yes", "both of them"),
+        ("yes", "b, it is simple"),
+    ]
+
+
+def _signed_off(inbox: Inbox, phase: str) -> str:
+    """Ask whether a test may go."""
+    wish = approvals.Wish(inbox.story.made.run, "sign-off", f"sign off {phase}: test_v1.py is removed", phase)
+    with inbox.store.write() as session:
+        key = f"sign-off/sha256:1/{phase}/r"
+        return approvals.ask(session, inbox.address, key=key, wish=wish, actor="asbuilt").name
+
+
+def _answers(inbox: Inbox) -> list[tuple[str | None, str | None]]:
+    with inbox.store.read() as session:
+        asked = [approvals.named(session, LOCAL, REPO, number) for number in range(1, 9)]
+    return [(one.answer, one.note) for one in asked if one is not None]

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import click
 from msgspec import UNSET, structs
 
 from asbuilt.cli.commands.run.fleet import from_here, serving
@@ -20,6 +19,7 @@ from asbuilt.cli.runs.run_terms import landing_of, with_team
 from asbuilt.cli.shell.addresses import is_served
 from asbuilt.cli.shell.plan_context import desk_for
 from asbuilt.cli.shell.run_context import Site, asker, look_at, the_only
+from asbuilt.cli.ui.confirm import accepted
 from asbuilt.cli.ui.messages import next_command, talk
 from asbuilt.cli.wording.runs import change_words
 from asbuilt.errors import DONE, GATE_STOPPED, NotFound
@@ -193,4 +193,4 @@ def agreed(door: Door, changes: Sequence[Change]) -> bool:
         talk(door, "Settings ", change_words(*change))
     if not any(change.is_command for change in changes) or not door.is_attended:
         return True
-    return click.confirm("Continue with them?", default=True, err=True)
+    return accepted(door, "Continue with them?")
