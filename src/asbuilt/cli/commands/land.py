@@ -60,6 +60,8 @@ def land(door: Door, plan: str, *, undo: bool = False, front: bool = False) -> i
         kind="undo" if undo else "land",
         auto=True,
         hold=False,
+        # What was declined before is asked about again.
+        continues=UNSET,
         front=front or UNSET,
         desktop=site.desk.settings.flag("attention.desktop"),
         # Undo the newest run whose work is still landed, not one that was already undone.

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import structs
+
 from asbuilt.events.phases import PhaseProven, SignOffWanted
 from asbuilt.events.questions import SignOffKey, in_run
 from asbuilt.flows.checks.change_inspection import kept_remarks
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from asbuilt.flows.run.record import Record
+    from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.delivery.facts import Work
 
 _QUESTION: Final = 600
@@ -36,9 +39,19 @@ def sign_offs(record: Record, works: Iterable[Work], intents: Mapping[Work, str]
 
 
 def unsigned(record: Record, wanted: Sequence[SignOffWanted]) -> list[SignOffWanted]:
-    """Return those without a yes; a yes in any run counts."""
+    """Return those without a yes; a yes in any run counts, and so does a no."""
     answers = record.answered({mark.item: in_run(mark.item, "") for mark in wanted})
-    return [mark for mark in wanted if mark.item not in answers or answers[mark.item].answer != "yes"]
+    said = {item: approval.answer for item, approval in answers.items()}
+    return [
+        structs.replace(mark, declined=is_declined(record.run, said.get(mark.item)))
+        for mark in wanted
+        if said.get(mark.item) != "yes"
+    ]
+
+
+def is_declined(run: Run, earlier: str | None) -> bool:
+    """Return whether an earlier no holds in this run; a landing that the user asks for decides again."""
+    return earlier == "no" and (run.options.kind != "land" or bool(run.options.continues))
 
 
 def signed_off(record: Record, intent: str, remarks: Iterable[Remark]) -> dict[str, SignOff]:
