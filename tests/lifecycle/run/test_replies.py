@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import assert_never
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.lifecycle.authoring.questions import answer_to, recorded
 from asbuilt.lifecycle.run.replies import (
+    Answered,
     Chosen,
     InOwnWords,
     Later,
@@ -173,18 +176,23 @@ def test_any_text_is_read_and_only_a_word_of_approval_makes_a_yes(
 @given(st.one_of(st.text(max_size=60), st.sampled_from([typed for typed, _ in WITH_OPTIONS])))
 def test_what_the_journal_stores_gives_the_author_the_same_answer(typed: str) -> None:
     reply = reply_in(typed, OPTIONS)
-    match reply:
-        case Later() | Unclear():
-            return
-        case Chosen(option, note):
-            wanted = OPTIONS[option] + (f" ({note})" if note else "")
-        case InOwnWords(text):
-            wanted = text
-        case Yes():
-            wanted = OPTIONS["a"]
-        case No(""):
-            wanted = "Leave it open: name it under Open Questions."
-        case No(note):
-            wanted = f"The user says no: {note}\nName under Open Questions what stays open."
+    if isinstance(reply, Later | Unclear):
+        return
     answer, note = recorded(reply)
-    assert answer_to(QUESTION, answer, note or "") == f"Count requests per what?\n{wanted}"
+    assert answer_to(QUESTION, answer, note or "") == f"Count requests per what?\n{_decision(reply)}"
+
+
+def _decision(reply: Answered) -> str:
+    match reply:
+        case Chosen(option, note):
+            return OPTIONS[option] + (f" ({note})" if note else "")
+        case InOwnWords(text):
+            return text
+        case Yes():
+            return OPTIONS["a"]
+        case No(""):
+            return "Leave it open: name it under Open Questions."
+        case No(note):
+            return f"The user says no: {note}\nName under Open Questions what stays open."
+        case _:
+            assert_never(reply)

@@ -236,8 +236,14 @@ def result_of(site: Site, given: Given, pen: Pen) -> Outcome:
         words = answer_to(asked.question, "yes", asked.note or "").partition("\n")[2]
         command = "" if site.lead else f"asbuilt watch {slug_of(asked)}"
         return Outcome(pen.hanging("", f"{asked.name}: {words}. {asked.gist}", commands=False), command)
-    follow = status if site.lead or asked.answer == "no" else f"asbuilt watch {slug_of(asked)}"
+    follow = status if site.lead or asked.answer == "no" else _taking_up(site, asked)
     return Outcome(pen.hanging("", f"{asked.name}: {asked.answer}. {asked.gist}", commands=False), follow)
+
+
+def _taking_up(site: Site, asked: Approval) -> str:
+    """Return the command that takes a yes up: it follows the run, or starts the next if that run is over."""
+    run = site.found(asked.run)
+    return f"asbuilt {'run' if run is not None and run.is_over else 'watch'} {slug_of(asked)}"
 
 
 def _overtaken(site: Site, asked: Approval, pen: Pen) -> Outcome:

@@ -123,15 +123,14 @@ def _record_differences(
     }
     by_remark = sign_offs(record, facts.pending, frozen)
     by_sight = seen_by_people(record, repository, facts.pending, frozen)
-    waiting = unsigned(record, [*by_remark, *by_sight])
+    waiting = unsigned(record, [*by_remark, *by_sight], facts.pending)
     with record.store.write() as session:
         for work, intent in frozen.items():
             now = wanted.get(work.phase)
             found = PlanDiffers(phase=work.phase, point=point, commit=work.commit, intent=now)
             answered = approvals.last_answered(session, run.org, run.repo, under=found.question.under)
-            earlier = answered.answer if answered else None
-            if now != intent and earlier != "yes":
-                found = structs.replace(found, declined=is_declined(run, earlier))
+            if now != intent and not (answered and answered.answer == "yes"):
+                found = structs.replace(found, declined=is_declined(run, answered, work.run))
                 append_event(session, run, found, f"{work.phase}/differs/{point}")
         for mark in waiting:
             append_event(session, run, mark, f"wanted/{mark.item}")

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from asbuilt.flows.run.record import Record
+    from asbuilt.journal.approvals import Approval
     from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.delivery.facts import Work
 
@@ -38,20 +39,26 @@ def sign_offs(record: Record, works: Iterable[Work], intents: Mapping[Work, str]
     return found
 
 
-def unsigned(record: Record, wanted: Sequence[SignOffWanted]) -> list[SignOffWanted]:
-    """Return those without a yes; a yes in any run counts, and so does a no."""
+def unsigned(record: Record, wanted: Sequence[SignOffWanted], works: Iterable[Work]) -> list[SignOffWanted]:
+    """Return those without a yes; a yes in any run counts, and so does a no to the same work."""
     answers = record.answered({mark.item: in_run(mark.item, "") for mark in wanted})
-    said = {item: approval.answer for item, approval in answers.items()}
+    proven_by = {work.phase: work.run for work in works}
     return [
-        structs.replace(mark, declined=is_declined(record.run, said.get(mark.item)))
+        structs.replace(mark, declined=is_declined(record.run, answers.get(mark.item), proven_by[mark.phase]))
         for mark in wanted
-        if said.get(mark.item) != "yes"
+        if mark.item not in answers or answers[mark.item].answer != "yes"
     ]
 
 
-def is_declined(run: Run, earlier: str | None) -> bool:
-    """Return whether an earlier no holds in this run; a landing that the user asks for decides again."""
-    return earlier == "no" and (run.options.kind != "land" or bool(run.options.continues))
+def is_declined(run: Run, earlier: Approval | None, proven_by: str) -> bool:
+    """Return whether a no to the work that a run has proven holds in another run.
+
+    A landing that the user asks for decides again. Ids of runs sort by time: a question of a run before the
+    one that proved the work was about other work.
+    """
+    is_asked_for = run.options.kind == "land" and not run.options.continues
+    was_no = earlier is not None and earlier.answer == "no" and earlier.run >= proven_by
+    return was_no and not is_asked_for
 
 
 def signed_off(record: Record, intent: str, remarks: Iterable[Remark]) -> dict[str, SignOff]:

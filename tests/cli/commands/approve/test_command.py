@@ -20,6 +20,8 @@ from asbuilt.events.plans import DraftWritten
 from asbuilt.journal import approvals
 from asbuilt.journal.ids import LOCAL
 from asbuilt.lifecycle.approval import AGENT
+from asbuilt.session.context.command_arguments import keep_typed
+from asbuilt.session.conversation import folder_of
 from tests.cli.inbox import DRAFT, TIGHTER, Desk, Inbox, desk, inbox
 from tests.cli.nights import REPO
 from tests.cli.plans import on_terminal
@@ -395,7 +397,7 @@ exit 2
 --- stderr
 error: "yes, but keep the old test" is no answer to a1: it says yes, and adds a
        condition
-  Why:  A yes or a no is recorded with your name, so asbuilt guesses neither.
+  Why:  An answer is recorded with your name, so asbuilt does not guess it.
         Nothing was recorded.
   Next: asbuilt approve no a1 -m 'yes, but keep the old test'
     or  asbuilt approve yes a1 -m 'yes, but keep the old test'
@@ -404,7 +406,7 @@ error: "yes, but keep the old test" is no answer to a1: it says yes, and adds a
 exit 2
 --- stderr
 error: "looks good" is no answer to a1: it is neither a yes nor a no
-  Why:  A yes or a no is recorded with your name, so asbuilt guesses neither.
+  Why:  An answer is recorded with your name, so asbuilt does not guess it.
         Nothing was recorded.
   Next: asbuilt approve no a1 -m 'looks good'
     or  asbuilt approve yes a1 -m 'looks good'
@@ -414,7 +416,7 @@ exit 2
 --- stderr
 error: "don't `land` it" is no answer to a1: it starts with a refusal, and says
        more than no
-  Why:  A yes or a no is recorded with your name, so asbuilt guesses neither.
+  Why:  An answer is recorded with your name, so asbuilt does not guess it.
         Nothing was recorded.
   Next: asbuilt approve no a1 -m "why"
     or  asbuilt approve yes a1 -m "why"
@@ -465,3 +467,33 @@ def _answers(inbox: Inbox) -> list[tuple[str | None, str | None]]:
     with inbox.store.read() as session:
         asked = [approvals.named(session, LOCAL, REPO, number) for number in range(1, 9)]
     return [(one.answer, one.note) for one in asked if one is not None]
+
+
+def test_what_is_typed_behind_the_command_of_a_conversation_is_read_in_the_same_way(inbox: Inbox) -> None:
+    environ = {"ASBUILT_CONVERSATION": "c-1"}
+    folder = folder_of({"ASBUILT_HOME": str(inbox.home.path)}, "c-1")
+    os.makedirs(folder)  # noqa: PTH103 - the conversation's folder is a string everywhere
+
+    def typed(words: str) -> str:
+        keep_typed(folder, "approve", words)
+        return inbox.typed("approve", "--here", **environ).splitlines()[0]
+
+    for phase, words in enumerate(
+        ("{} no, bring it back", "no {} bring it back", "No, {}: too big", "yes {} fine", "{}", "{}: Ok"), 1
+    ):
+        asked = _signed_off(inbox, str(phase))
+        assert typed(words.format(asked)) == "exit 0"
+    recorded = [
+        ("no", "bring it back"),
+        ("no", "bring it back"),
+        ("no", "too big"),
+        ("yes", "fine"),
+        ("yes", None),
+        ("yes", None),
+    ]
+    assert _answers(inbox) == recorded
+    asked = _signed_off(inbox, "7")
+    for words in ("{} looks good", "yes {} but keep the old test", "{}, but keep the old test", "yes {} no"):
+        assert typed(words.format(asked)) == "exit 2"
+    assert typed(f"later {asked}") == "exit 0"
+    assert _answers(inbox) == [*recorded, (None, None)]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime
 from itertools import takewhile
-from shlex import quote
 from typing import Any, Final
 
 import click
@@ -19,7 +18,7 @@ from asbuilt.cli.runs.plan_approval import edited, give, result_of
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.run_context import Site, asker
-from asbuilt.cli.ui.agent_questions import DOUBTS, below
+from asbuilt.cli.ui.agent_questions import as_typed, below, unclear
 from asbuilt.cli.ui.clock import ago, stamp
 from asbuilt.cli.ui.columns import pad, shorten, width
 from asbuilt.cli.ui.confirm import agreed
@@ -33,7 +32,7 @@ from asbuilt.journal.approvals import Approval
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.authoring.questions import options_of, recorded, reply_to
-from asbuilt.lifecycle.run.replies import Answered, Doubt, Later, No, Unclear, Yes, reply_in
+from asbuilt.lifecycle.run.replies import Answered, Later, No, Unclear, Yes, reply_in
 from asbuilt.session.authoring_binding import is_bound
 from asbuilt.session.context.command_arguments import take_typed
 from asbuilt.session.conversation import folder_of, key_of
@@ -105,7 +104,6 @@ _QUESTION: Final = re.compile(r"(.+:)?a[0-9]+")
 _OPTION: Final = re.compile(r"--?[a-z].*", re.DOTALL)
 _VERBS: Final = ("yes", "no", "later", "pr", "show")
 _SAID: Final = frozenset(_VERBS) - {"pr"}
-_PLAIN: Final = re.compile(r"[^`\x00-\x1f]{1,60}(?<!`)")
 
 
 class _Inbox(LazyGroup):
@@ -130,6 +128,7 @@ def _answered_here(door: Door, folder: str, typed: str) -> int:
     first, _, rest = typed.partition(" ")
     verb = first.casefold().strip(",.:;!")
     name, _, words = (rest.strip() if verb in _SAID else typed).partition(" ")
+    name = name.rstrip(",.:;")
     verb = verb if verb in _SAID else "yes" if not words else ""
     if verb == "show":
         return _show(door, name)
@@ -181,30 +180,8 @@ def _read(door: Door, name: str, words: str, verb: str = "") -> Answered | Later
         text = words if is_open else ", ".join(filter(None, (verb, words)))
         reply = reply_to(asked.kind, asked.question, text)
     if isinstance(reply, Unclear):
-        raise _unclear(shown, asked, words, reply.reason)
+        raise unclear(shown, asked, words, reply.reason)
     return reply
-
-
-def _unclear(name: str, asked: Approval | None, words: str, reason: Doubt) -> UsageWrong:
-    """Return the refusal of words that are no answer, with a command for each reading."""
-    if asked is not None and asked.kind == "question":
-        letters = ", ".join(options_of(asked.question))
-        return UsageWrong(
-            f"{name} has no option {words.strip()}: {letters}",
-            why="A single letter means one of the options.",
-            next_step=f"`asbuilt approve show {name}`",
-        )
-    note = _typed(words)
-    return UsageWrong(
-        f'"{words}" is no answer to {name}: {DOUBTS[reason]}',
-        why="A yes or a no is recorded with your name, so asbuilt guesses neither. Nothing was recorded.",
-        next_step=f"`asbuilt approve no {name} -m {note}`, or `asbuilt approve yes {name} -m {note}`",
-    )
-
-
-def _typed(note: str) -> str:
-    """Return a note as it is typed in a command; a long one, or one that a row cannot show, as a stand-in."""
-    return quote(note) if _PLAIN.fullmatch(note) else '"why"'
 
 
 def _may_be_yes(site: Site, asked: Approval, note: str) -> None:
@@ -220,7 +197,7 @@ def _may_be_yes(site: Site, asked: Approval, note: str) -> None:
         raise UsageWrong(
             f'the answer to {asked.name} is yes, and its remark says no: "{note}"',
             why="An answer is recorded with your name, so asbuilt does not guess. Nothing was recorded.",
-            next_step=f"`asbuilt approve no {name} -m {_typed(note)}`",
+            next_step=f"`asbuilt approve no {name} -m {as_typed(note)}`",
         )
 
 
