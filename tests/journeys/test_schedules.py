@@ -103,7 +103,7 @@ Next: asbuilt run greet
     assert (log.count("scheduled"), log.count("fires")) == (2, 1)
     early = office.asbuilt("run-plan", "now")
     assert early.splitlines()[:3] == snapshot(
-        ["exit 0", "--- stdout", "greet.2: 2 of 4 phases proven, not landed. [AGE]."]
+        ["exit 0", "--- stdout", "greet.2: 1 of 4 phases proven, not landed. [AGE]."]
     )
     assert "Scheduled every 4h; next" in early
     plan = office.shop / "plans" / "greet.md"

@@ -106,9 +106,13 @@ def _subject(reading: Reading, run: Run, asked: Approval) -> list[doc.Block]:
 
 def _form(repo: str, asked: Approval) -> doc.Form:
     yes, no = _LABELS.get(asked.kind, _OTHERS)
-    options = tuple((letter, f"{letter}) {text}") for letter, text in options_of(asked.question).items())
+    options = tuple((letter, f"{letter}) {text}") for letter, text in _options(asked).items())
     note = "Reason (needed for a yes)" if asked.kind == _NEEDS_REASON else "Note"
     return doc.Form(question_path(repo, asked), (("yes", yes), ("no", no)), note, options)
+
+
+def _options(asked: Approval) -> dict[str, str]:
+    return options_of(asked.question) if asked.kind == "question" else {}
 
 
 def _draft(reading: Reading, repo: str, asked: Approval) -> list[doc.Block]:
@@ -133,7 +137,7 @@ def answer_question(reading: Reading, repo: str, number: int, fields: Mapping[st
     if asked is None or is_refinement(asked.run):
         return "This question cannot be answered here."
     reply, option = _ANSWERS.get(fields.get("said", "")), fields.get("option", "")
-    options = options_of(asked.question) if asked.kind == "question" else {}
+    options = _options(asked)
     if reply is None or (option and option not in options):
         return None
     note = option or fields.get("note", "").replace("\r\n", "\n").strip()

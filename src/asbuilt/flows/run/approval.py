@@ -47,18 +47,20 @@ def need_approval(
         return
     approval = unchanged(known, plan.intent)
     name, state = approval and approval.name, "was declined"
-    following = f"`asbuilt plan open {slug}`, or see what differs: `asbuilt approve show {name}`"
     if name is None:
         text, run = blobs.put(data), known.approved[-1].run
         with store.write() as session:
             written = drafts.write(session, address, plan, run=run, by=by, text=text)
             name = drafts.ask(session, address, written, title=plan.title, actor=ACTOR).name
         state = "waits for a yes"
-        following = f"`asbuilt approve show {name}` shows what differs."
     raise GateStopped(
         f"{slug} is not the plan that {known.approved[-1].by} approved; what it wants now {state} ({name})",
         why="An approval covers only the text that was shown.",
-        next_step=following,
+        next_step=(
+            f"`asbuilt plan open {slug}`, or see what differs: `asbuilt approve show {name}`"
+            if approval
+            else f"`asbuilt approve show {name}` shows what differs."
+        ),
     )
 
 

@@ -155,6 +155,7 @@ group = _Inbox(
         ("asbuilt approve --all", "in every repository of this journal, shared ones too"),
         ("asbuilt approve a1", "a plan on one screen, and what changed since the last text"),
         ("asbuilt approve a1 b", "answer a question with option b"),
+        ('asbuilt approve a7 "no, bring the test back"', "an answer in a sentence"),
         ("asbuilt approve yes a7", "yes; for a run in the list: land it"),
         ('asbuilt approve no a7 -m "not before the release"', "no, with a reason"),
         ("asbuilt approve pr a1", "a plan as a pull request; its reviewers decide"),
