@@ -131,9 +131,10 @@ exit 0
 --- stdout
   PLAN          STATE                      PHASES  WAITS FOR               COST
 ○ again         not run                    -
-✓ greet         landed [HH:MM]               2 of 4
+◇ greet         held [HH:MM]                 2 of 4  you, [AGE]
 --- stderr
-Next: asbuilt run again
+Next: asbuilt run greet --finish
+  or  land it now: asbuilt land greet
 """)
     worker.kill()
     worker.communicate()
