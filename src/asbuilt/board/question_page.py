@@ -19,7 +19,7 @@ from asbuilt.journal.events import keyed
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL
 from asbuilt.lifecycle.authoring.questions import options_of, reply_to
-from asbuilt.lifecycle.run.replies import Later, No, Unclear
+from asbuilt.lifecycle.replies import Later, No, Unclear
 from asbuilt.pages import document as doc
 from asbuilt.pages.times import lasting, moment, seconds
 from asbuilt.proof.checks_before_work import trial_summary

@@ -34,7 +34,7 @@ from asbuilt.journal.events import keyed
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.lifecycle.approval import REVISED, WITHDRAWN, Drafts
 from asbuilt.lifecycle.authoring.questions import answer_to, recorded, reply_to
-from asbuilt.lifecycle.run.replies import Answered, Chosen, InOwnWords, Later, No, Unclear, Yes
+from asbuilt.lifecycle.replies import Answered, Chosen, InOwnWords, Later, No, Unclear, Yes
 from asbuilt.pages.drafts import changes, summary_of
 from asbuilt.plan.problems import Severity
 from asbuilt.plan.reader import read

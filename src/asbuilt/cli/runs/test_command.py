@@ -22,7 +22,7 @@ from asbuilt.errors import GateStopped, GitFailed
 from asbuilt.git.commits import commit_files, uncommitted
 from asbuilt.git.repository import open_repository, resolve
 from asbuilt.git.user_name import is_named
-from asbuilt.lifecycle.run.replies import Later, No, Unclear, Yes, reply_in
+from asbuilt.lifecycle.replies import Later, No, Unclear, Yes, reply_in
 from asbuilt.proof.failure import TRY_AGAIN
 from asbuilt.proof.projects.model import Suite
 from asbuilt.proof.test_command_trials import Seen, Way, best

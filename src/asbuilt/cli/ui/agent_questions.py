@@ -12,7 +12,7 @@ from asbuilt.journal.approvals import Approval
 from asbuilt.lifecycle.authoring.questions import options_of
 
 if TYPE_CHECKING:
-    from asbuilt.lifecycle.run.replies import Doubt
+    from asbuilt.lifecycle.replies import Doubt
 
 DOUBTS: Final[dict[Doubt, str]] = {
     "empty": "it has no words",

@@ -8,7 +8,7 @@ from contextlib import suppress
 
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.ui.screen import printable
-from asbuilt.lifecycle.run.replies import No, Yes, reply_in
+from asbuilt.lifecycle.replies import No, Yes, reply_in
 
 
 def agreed(door: Door, question: str) -> bool:

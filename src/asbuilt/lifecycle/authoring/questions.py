@@ -11,7 +11,7 @@ from string import ascii_lowercase
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, assert_never
 
 from asbuilt.lifecycle.flaws import Flaw
-from asbuilt.lifecycle.run.replies import Answered, Chosen, InOwnWords, No, Reply, Yes, reply_in
+from asbuilt.lifecycle.replies import Answered, Chosen, InOwnWords, No, Reply, Yes, reply_in
 from asbuilt.lifecycle.similarity import alike
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ from asbuilt.journal.approvals import Approval
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.authoring.questions import options_of, recorded, reply_to
-from asbuilt.lifecycle.run.replies import Answered, Later, No, Unclear, Yes, reply_in
+from asbuilt.lifecycle.replies import Answered, Later, No, Unclear, Yes, reply_in
 from asbuilt.session.authoring_binding import is_bound
 from asbuilt.session.context.command_arguments import take_typed
 from asbuilt.session.conversation import folder_of, key_of

@@ -26,7 +26,7 @@ from asbuilt.journal.approvals import Approval
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.reviews import Terms
 from asbuilt.lifecycle.pull_request.reviews import Bound, Decision, SentBack, Undecided
-from asbuilt.lifecycle.run.replies import No, Yes
+from asbuilt.lifecycle.replies import No, Yes
 
 
 @subcommand("pr", ("asbuilt approve pr a1", "open its pull request, or fetch its reviews now"))

@@ -34,7 +34,7 @@ from asbuilt.flows.requests import Declined, answer, note, request
 from asbuilt.git.repository import base_on, current_branch, open_repository
 from asbuilt.journal.queries.facts_cache import Folds
 from asbuilt.lifecycle.authoring.questions import recorded, reply_to
-from asbuilt.lifecycle.run.replies import Later, No, Unclear, Yes
+from asbuilt.lifecycle.replies import Later, No, Unclear, Yes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from asbuilt.journal.ids import Address
     from asbuilt.journal.queries.overview import RunView
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.run.replies import Answered
+    from asbuilt.lifecycle.replies import Answered
 
 _KEYS: Final = "y yes   n no, and why   Enter later >"
 _OPEN_KEYS: Final = "a letter, words of your own, or no; Enter later >"

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.lifecycle.authoring.questions import answer_to, recorded
-from asbuilt.lifecycle.run.replies import (
+from asbuilt.lifecycle.replies import (
     Answered,
     Chosen,
     InOwnWords,
