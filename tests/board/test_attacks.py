@@ -259,6 +259,17 @@ def test_an_answer_that_is_cut_off_is_none(board: Served) -> None:
     assert "not answered" in board.office.asbuilt("approve", "show", "a1")
 
 
+def test_a_yes_whose_note_says_no_is_no_answer(board: Served) -> None:
+    repo = (
+        board.get("/questions", f"Cookie: {board.cookie}").body.partition("/question/")[2].partition("/")[0]
+    )
+    ours = (f"Host: {board.host}", f"Cookie: {board.cookie}", f"Origin: http://{board.host}")
+    body = "said=yes&note=no%2C+bring+the+test+back"
+    reply = board.send(request("POST", f"/question/{repo}/a1", *ours, f"Content-Type: {FORM}", body=body))
+    assert "The note does not say yes; nothing was answered." in reply.body
+    assert "not answered" in board.office.asbuilt("approve", "show", "a1")
+
+
 def test_a_cookie_that_another_port_has_set_does_not_sign_the_user_out(board: Served) -> None:
     tossed = f"{board.cookie.partition('=')[0]}=x"
     for cookies in (f"{tossed}; {board.cookie}", f"{board.cookie}; {tossed}"):

@@ -5,6 +5,7 @@ from __future__ import annotations
 OURS = ("cli/", "agents/roster.py", "library/name_resolution.py", "settings/")
 """Where every refusal has a case in `test_refusals`, or a reason why it has not."""
 _APPROVE, _READING = "cli/commands/approve/test_command.py", "cli/shell/test_read_context.py"
+_REPLIES = "cli/commands/approve/test_replies.py"
 _CARRY = "cli/test_plan_carry.py"
 _WAYS_OUT = "journeys/test_newcomer_ways_out.py"
 ELSEWHERE = {
@@ -16,7 +17,9 @@ ELSEWHERE = {
     "author/in_conversation.py {} is authored in another conversation": "authoring/test_conversations.py",
     "session/start.py {} in {} changed while it planned": "live/test_gate.py",
     "approve/command.py --edit needs a terminal": _APPROVE,
-    "approve/command.py {} has no option {}: {}": _APPROVE,
+    "ui/agent_questions.py {} has no option {}: {}": _APPROVE,
+    'ui/agent_questions.py "{}" is no answer to {}: {}': _REPLIES,
+    'approve/command.py the answer to {} is yes, and its remark says no: "{}"': _REPLIES,
     "approve/command.py {} is a proven run, not a question": _APPROVE,
     "approve/reviewers.py {} is not about a plan: {}": _APPROVE,
     "runs/inbox.py the journal knows no repository {}": _APPROVE,

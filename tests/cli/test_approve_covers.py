@@ -122,7 +122,7 @@ Next: asbuilt status rate-limit
             "error: rate-limit is not the plan that ada approved; what it wants now was",
             "       declined (a2)",
             "  Why:  An approval covers only the text that was shown.",
-            "  Next: asbuilt approve show a2",
-            "        # shows what differs",
+            "  Next: asbuilt plan open rate-limit",
+            "    or  see what differs: asbuilt approve show a2",
         ]
     )

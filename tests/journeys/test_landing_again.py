@@ -222,3 +222,61 @@ def test_a_declined_sign_off_leads_to_another_attempt_with_its_reason(office: Of
     assert told == briefs[2:3]
     assert "landed on main" in office.asbuilt("land", "greet")
     assert office.git("ls-files", ".github") == ""
+
+
+def test_a_no_to_work_from_an_earlier_text_holds_until_an_undo_or_a_landing(office: Office) -> None:
+    walk = Walk(office)
+    assert "1 of 4 phases proven, not landed" in office.run()
+    plan = office.shop / "plans" / "greet.md"
+    plan.write_text(
+        plan.read_text(encoding="utf-8").replace("says hello", "says hello to all"), encoding="utf-8"
+    )
+    asks = office.asbuilt("run", "greet")
+    assert nexts(asks) == ["asbuilt approve yes a1"]
+    walk.alternative(asks)
+    office.asbuilt("watch", "greet")
+    ways = (["asbuilt land greet --undo"], "  or  decide again: asbuilt land greet\n")
+    for shown in (
+        office.asbuilt("status", "greet"),
+        office.asbuilt("run", "greet"),
+        office.asbuilt("run", "greet"),
+    ):
+        assert (nexts(shown), ways[1] in shown) == (ways[0], True)
+        assert "you declined what was built, since the text of phase 1 was" in shown
+    assert "Nothing waits for you here." in office.asbuilt("approve")
+    again = walk.alternative(office.asbuilt("status", "greet"))
+    assert nexts(again) == ["asbuilt approve yes a2"]
+    walk.alternative(again)
+    office.asbuilt("watch", "greet")
+    stopped = office.asbuilt("run", "greet")
+    assert (nexts(stopped), "ASKS" in stopped) == (ways[0], False)
+    undone = walk.follow(stopped)
+    assert nexts(undone) == ["asbuilt run greet"]
+    assert "1   IMPLEMENT attempt 1" in walk.follow(undone)
+    assert "landed on main" in office.asbuilt("land", "greet")
+
+
+def test_a_plain_run_after_a_declined_sign_off_does_not_ask_again(office: Office) -> None:
+    walk = Walk(office)
+    plan = office.shop / "plans" / "greet.md"
+    text = plan.read_text(encoding="utf-8")
+    plan.write_text(text[: text.index("## Phase 2a")], encoding="utf-8")
+    commit(office, "one phase")
+    office.script.write_text(
+        SCRIPT.replace("acts = [", "acts = [{ write = '.github/workflows/ci.yml', text = 'x' }, ", 1),
+        encoding="utf-8",
+    )
+    asks = office.run("--auto")
+    assert nexts(asks) == ["asbuilt approve yes a1"]
+    walk.alternative(asks)
+    office.asbuilt("watch", "greet")
+    for _ in range(2):
+        shown = office.asbuilt("run", "greet")
+        assert (nexts(shown), "ASKS" in shown) == (["asbuilt land greet --undo"], False)
+        assert "you declined a change of phase 1, so nothing landed" in " ".join(shown.split())
+    assert "Nothing waits for you here." in office.asbuilt("approve")
+    asked_again = office.asbuilt("land", "greet")
+    assert nexts(asked_again) == ["asbuilt approve yes a2"]
+    office.asbuilt("approve", "yes", "a2")
+    office.asbuilt("watch", "greet")
+    assert "landed" in office.asbuilt("status", "greet")

@@ -258,3 +258,44 @@ def test_a_run_that_could_open_no_pull_request_is_refused_before_an_agent_works(
         assert refused.startswith("exit 1\n")
         assert "error: this repository has no remote origin\n" in refused
     assert not [*office.state.glob("runs/*")]
+
+
+def test_a_question_about_tests_is_withdrawn_once_a_later_run_has_its_tests(office: Office) -> None:
+    (office.shop / "tests").mkdir()
+    test = "import unittest\n\n\nclass T(unittest.TestCase):\n    def test_a(self): pass\n"
+    (office.shop / "tests" / "test_a.py").write_text(test, encoding="utf-8")
+    office.git("add", ".")
+    office.git("commit", "-qm", "a test")
+    assert nexts(office.run()) == ["asbuilt approve yes a1"]
+    office.asbuilt("stop", "greet")
+    # A yes would count in the next run.
+    assert nexts(office.asbuilt("approve")) == ["asbuilt approve yes a1"]
+    office.asbuilt("config", "set", "checks.tests", "python3 -m unittest discover -s tests")
+    assert "not landed" in office.run()
+    assert "a1" not in office.asbuilt("approve")
+    withdrawn = office.asbuilt("approve", "yes", "a1")
+    assert "a1 was withdrawn" in withdrawn
+    assert nexts(withdrawn) == ["asbuilt run greet"]
+
+
+def test_where_nothing_waits_the_lists_of_all_repositories_do_not_name_each_other(office: Office) -> None:
+    walk = Walk(office)
+    office.run()
+    listed = office.asbuilt("approve", "--all")
+    assert ("Nothing waits for you." in listed, nexts(listed)) == (True, ["asbuilt status --all"])
+    status = walk.follow(listed)
+    assert nexts(status) == nexts(office.asbuilt("status", "greet")) == ["asbuilt run greet --finish"]
+    here, office.shop = office.shop, office.shop.parent
+    assert nexts(office.asbuilt("status", "--all")) == [f"cd {here} && asbuilt status"]
+    office.shop = here
+
+
+def test_a_yes_after_the_end_of_its_run_names_the_run_in_which_it_counts(office: Office) -> None:
+    fix = WRONG_FIX.replace(
+        '{ write = "greet.py", text = "no" }', '{ append = "greet.py", text = "# again\\n" }'
+    )
+    failing = SCRIPT.replace('{ verdict = "pass" }', '{ verdict = "fail", why = "it greets nobody" }')
+    office.script.write_text(failing + fix * 2, encoding="utf-8")
+    assert code_of(office.run("--auto")) == 1
+    answered = office.asbuilt("approve", "a1", "yes, it greets next year")
+    assert nexts(answered) == ["asbuilt run greet"]

@@ -103,7 +103,7 @@ Next: asbuilt run greet
     assert (log.count("scheduled"), log.count("fires")) == (2, 1)
     early = office.asbuilt("run-plan", "now")
     assert early.splitlines()[:3] == snapshot(
-        ["exit 0", "--- stdout", "greet.2 landed on main: 1 phase proven, [AGE]."]
+        ["exit 0", "--- stdout", "greet.2: 1 of 4 phases proven, not landed. [AGE]."]
     )
     assert "Scheduled every 4h; next" in early
     plan = office.shop / "plans" / "greet.md"
@@ -131,9 +131,10 @@ exit 0
 --- stdout
   PLAN          STATE                      PHASES  WAITS FOR               COST
 ○ again         not run                    -
-✓ greet         landed [HH:MM]               2 of 4
+◇ greet         held [HH:MM]                 2 of 4  you, [AGE]
 --- stderr
-Next: asbuilt run again
+Next: asbuilt run greet --finish
+  or  land it now: asbuilt land greet
 """)
     worker.kill()
     worker.communicate()

@@ -36,3 +36,14 @@ def test_a_plan_that_is_put_on_runs_at_once_when_that_is_asked_for_and_stays_on(
     assert office.git("log", "--format=%s", "main").splitlines() == ["Mark plans/greet.md", "Greet", "start"]
     shown = office.asbuilt("status", "greet")
     assert re.search(f"^{NEXT}$", shown, re.MULTILINE), shown
+
+
+def test_a_plain_run_beside_a_schedule_lands_nothing_that_was_not_confirmed(office: Office) -> None:
+    office.asbuilt("run", "greet", "--every", "day at 9am", "--script", str(office.script))
+    plain = office.asbuilt("run", "greet")
+    assert "greet.1: 1 of 4 phases proven, not landed." in plain
+    assert "Lands    on main, when you confirm\n" in plain
+    assert re.search("^Scheduled day at ", plain, re.MULTILINE), plain
+    without_a_name = office.asbuilt("run-plan", "now")
+    assert "not landed" in without_a_name
+    assert office.git("log", "--format=%s", "main") == "start"

@@ -18,7 +18,8 @@ from asbuilt.journal import approvals, runs
 from asbuilt.journal.events import keyed
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL
-from asbuilt.lifecycle.authoring.questions import options_of
+from asbuilt.lifecycle.authoring.questions import options_of, reply_to
+from asbuilt.lifecycle.replies import Later, No, Unclear
 from asbuilt.pages import document as doc
 from asbuilt.pages.times import lasting, moment, seconds
 from asbuilt.proof.checks_before_work import trial_summary
@@ -105,9 +106,13 @@ def _subject(reading: Reading, run: Run, asked: Approval) -> list[doc.Block]:
 
 def _form(repo: str, asked: Approval) -> doc.Form:
     yes, no = _LABELS.get(asked.kind, _OTHERS)
-    options = tuple((letter, f"{letter}) {text}") for letter, text in options_of(asked.question).items())
+    options = tuple((letter, f"{letter}) {text}") for letter, text in _options(asked).items())
     note = "Reason (needed for a yes)" if asked.kind == _NEEDS_REASON else "Note"
     return doc.Form(question_path(repo, asked), (("yes", yes), ("no", no)), note, options)
+
+
+def _options(asked: Approval) -> dict[str, str]:
+    return options_of(asked.question) if asked.kind == "question" else {}
 
 
 def _draft(reading: Reading, repo: str, asked: Approval) -> list[doc.Block]:
@@ -132,13 +137,18 @@ def answer_question(reading: Reading, repo: str, number: int, fields: Mapping[st
     if asked is None or is_refinement(asked.run):
         return "This question cannot be answered here."
     reply, option = _ANSWERS.get(fields.get("said", "")), fields.get("option", "")
-    if reply is None or (option and option not in options_of(asked.question)):
+    options = _options(asked)
+    if reply is None or (option and option not in options):
         return None
     note = option or fields.get("note", "").replace("\r\n", "\n").strip()
     if len(note) > doc.MAX_NOTE:
         return f"The note is longer than {doc.MAX_NOTE:,} characters; nothing was answered."
     if reply == "yes" and asked.kind == _NEEDS_REASON and not note:
         return "A waiver needs a reason; nothing was answered."
+    read = reply_to(asked.kind, asked.question, note)
+    is_contrary = isinstance(read, No | Later) or (options and isinstance(read, Unclear))
+    if reply == "yes" and note and is_contrary:
+        return "The note does not say yes; nothing was answered. For a no, use the other button."
     repository = reading.repository(repo)
     settings = load(repository=repository.root if repository else None, environ=os.environ)
     counts, found = answer(

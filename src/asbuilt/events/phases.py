@@ -174,6 +174,8 @@ class SignOffWanted(Event, frozen=True, kw_only=True):
     item: str
     phase: str
     question: str
+    declined: bool = False
+    """The user said no to it before, and has not asked for a landing since."""
 
 
 class PicturesTaken(Event, frozen=True, kw_only=True):

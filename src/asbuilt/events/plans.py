@@ -114,6 +114,8 @@ class PlanDiffers(Event, frozen=True, kw_only=True):
     point: str
     commit: str
     intent: str | None = None
+    declined: bool = False
+    """The user said no to it before, and has not asked for a landing since."""
 
     @property
     def question(self) -> DiffersKey:

@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
-from asbuilt.events.questions import QuestionKind, StoppedKey, is_about_work, is_lasting, is_repeated, key_in
+from asbuilt.events.questions import (
+    DriftKey,
+    QuestionKind,
+    SandboxKey,
+    StoppedKey,
+    TestsKey,
+    WaiverKey,
+    is_about_work,
+    is_lasting,
+    is_repeated,
+    key_in,
+)
 from asbuilt.journal.database.table import OF_PLAN, OF_REPO, OF_RUN, Table
 from asbuilt.journal.events import append, hold, shortened
 from asbuilt.journal.ids import Address
@@ -126,6 +137,24 @@ def withdraw_about(session: Session, address: Address, phases: Collection[str], 
     """
     for approval in waiting_about(session, address):
         if approval.phase in phases and is_about_work(approval.key):
+            answer(session, address.org, address.repo, approval.number, reply=WITHDRAWN, actor=actor)
+
+
+def withdraw_settled(
+    session: Session, address: Address, *, run: str, phase: str, intent: str, actor: str
+) -> None:
+    """Withdraw the open questions of a plan's earlier runs whose answer no run reads after a phase begins.
+
+    The run that begins it has its tests and its sandbox. Waivers and numbers of another text are void.
+    Call it in the transaction of the event that begins the phase.
+    """
+    for approval in waiting_about(session, address):
+        key = key_in(approval.key)
+        is_of_start = isinstance(key, TestsKey | SandboxKey) and approval.run != run
+        is_of_text = (
+            isinstance(key, WaiverKey | DriftKey) and approval.phase == phase and key.intent != intent
+        )
+        if is_of_start or is_of_text:
             answer(session, address.org, address.repo, approval.number, reply=WITHDRAWN, actor=actor)
 
 

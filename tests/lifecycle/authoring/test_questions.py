@@ -69,7 +69,7 @@ def test_too_many_questions_none_and_any_where_nobody_is_asked_are_refused(many:
         ("yes", "", "API key; every route has one"),
         ("yes", "per tenant", "per tenant"),
         ("no", "", "Leave it open: name it under Open Questions."),
-        ("no", "ask Bo", "Leave it open: name it under Open Questions. ask Bo"),
+        ("no", "ask Bo", "The user says no: ask Bo\nName under Open Questions what stays open."),
     ],
 )
 def test_a_letter_own_words_and_silence_are_answers(answer: str, note: str, said: str) -> None:

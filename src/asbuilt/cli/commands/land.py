@@ -89,6 +89,8 @@ def land(door: Door, plan: str, *, undo: bool = False, front: bool = False) -> i
         kind="undo" if undo else "land",
         auto=True,
         hold=False,
+        # What was declined before is asked about again.
+        continues=UNSET,
         front=front or UNSET,
         desktop=site.desk.settings.flag("attention.desktop"),
         branch=(of or last).options.branch,

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from asbuilt.cli.runs.next_step import Next
 from asbuilt.cli.runs.outcome import as_json
 from asbuilt.cli.runs.plan_state import cause, open_ends, show_plan, show_table
 from asbuilt.cli.runs.waiting import Waiting, next_of, run_waiting, waiting
 from asbuilt.cli.shell.addresses import named as parsed
+from asbuilt.cli.shell.addresses import names
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.read_context import Looking, Moment, complete_address, look, look_for
 from asbuilt.cli.ui.clock import stamp
@@ -179,8 +182,23 @@ def _everywhere(door: Door, looking: Looking | None) -> int:
         if number:
             door.screen.answer()
         show_table(door.screen, views, looking.moment._replace(root=None), title=str(known.folder))
-    next_command(door, "asbuilt approve --all")
+    _next_of_all(looking, found).show(door)
     return DONE
+
+
+def _next_of_all(looking: Looking, found: list[tuple[Known, list[PlanView]]]) -> Next:
+    """Return the inbox while a question waits, else the next command here, else in another repository."""
+    with looking.journal.store.read() as session:
+        asked, called = approvals.counted(session, LOCAL), names(session)
+    if any(asked.values()):
+        return Next("asbuilt approve --all")
+    here = [views for known, views in found if known.repo == looking.repo]
+    if here:
+        return next_of(here[0], looking.moment)
+    known, views = next((pair for pair in found if Path(pair[0].folder).is_dir()), found[0])
+    if Path(known.folder).is_dir():
+        return Next(f"cd {quote(str(known.folder))}", also="asbuilt status")
+    return Next(f"asbuilt status {called[known.repo]}:{views[0].slug}")
 
 
 def plan_json(view: PlanView, moment: Moment, wait: Waiting | None = None) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The agent that a plan's last run was asked with, and next commands that need an agent."""
+"""The agent that a plan's last run or its schedule was asked with, and next commands that need an agent."""
 
 from __future__ import annotations
 
@@ -9,20 +9,22 @@ from asbuilt.cli.runs.next_step import Next, has_agent, script_option
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.run_context import look_at
 from asbuilt.cli.ui.messages import talk
-from asbuilt.events.options import value_or
-from asbuilt.journal.runs import Run
+from asbuilt.events.options import RunOptions, value_or
+from asbuilt.journal import schedules
 from asbuilt.settings import Settings
 
 
 class Chosen(NamedTuple):
-    """The agent and the script that a plan's last run was asked with."""
+    """The agent and the script that a plan's last run or its schedule was asked with."""
 
-    run: Run
+    options: RunOptions
+    where: str
+    """Name of the run, or the schedule."""
 
     @property
     def agent(self) -> str:
         """Return the agent; empty: the settings choose it."""
-        options = self.run.options
+        options = self.options
         named = value_or(options.named_agent, options.agent if options.script else "")
         # The agent that plans is chosen apart from the one that works; a script plays every role.
         return named if options.script or not options.plans else ""
@@ -30,22 +32,28 @@ class Chosen(NamedTuple):
     @property
     def script(self) -> str | None:
         """Return the script, if its file still exists."""
-        script = self.run.options.script
+        script = self.options.script
         return script if script and Path(script).is_file() else None
 
     def report(self, door: Door) -> None:
         """Print the choice, unless it is that of the settings."""
-        script = f" with {Path(self.run.options.script).name}" if self.run.options.script else ""
+        script = f" with {Path(self.options.script).name}" if self.options.script else ""
         if self.agent or script:
-            talk(door, "Agent    ", f"{self.agent or self.run.options.agent}{script}, as in {self.run.name}")
+            talk(door, "Agent    ", f"{self.agent or self.options.agent}{script}, as in {self.where}")
 
 
 def chosen_before(door: Door, plan: str) -> Chosen | None:
-    """Return the agent and the script of a plan's last run, authoring or task."""
+    """Return the agent and the script of a plan's last run, authoring or task, else of its schedule."""
     _, site = look_at(door)
-    _, listed = site.listed(plan) if site else (None, [])
-    working = (run for run in listed if run.options.kind == "run" or run.options.plans)
-    return next(map(Chosen, working), None)
+    if site is None:
+        return None
+    address, listed = site.listed(plan)
+    working = next((run for run in listed if run.options.kind == "run" or run.options.plans), None)
+    if working is not None:
+        return Chosen(working.options, working.name)
+    with site.journal.store.read() as session:
+        scheduled = schedules.find(session, address)
+    return Chosen(scheduled.options, "its schedule") if scheduled is not None else None
 
 
 def with_agent(door: Door, settings: Settings, command: str, *, plan: str = "") -> Next:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec import UNSET
 
@@ -17,6 +17,7 @@ from asbuilt.cli.runs.drafts import change_rows, draft_of, screen_of, slug_of
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.plan_context import problem_counts
 from asbuilt.cli.shell.run_context import Site, asker
+from asbuilt.cli.ui.agent_questions import DOUBTS
 from asbuilt.cli.ui.clock import at
 from asbuilt.cli.ui.confirm import typed
 from asbuilt.cli.ui.editor import edit
@@ -32,12 +33,12 @@ from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.events import keyed
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.lifecycle.approval import REVISED, WITHDRAWN, Drafts
-from asbuilt.lifecycle.authoring.questions import answer_to
+from asbuilt.lifecycle.authoring.questions import answer_to, recorded, reply_to
+from asbuilt.lifecycle.replies import Answered, Chosen, InOwnWords, Later, No, Unclear, Yes
 from asbuilt.pages.drafts import changes, summary_of
 from asbuilt.plan.problems import Severity
 from asbuilt.plan.reader import read
 
-Reply = Literal["yes", "no"]
 _KEYS: Final = "y approve   e edit   n reject with a reason   f full text   l later >"
 
 
@@ -52,15 +53,14 @@ class Given(NamedTuple):
         return DONE if self.counts or self.asked.answer == wanted else GATE_STOPPED
 
 
-def give(
-    door: Door, site: Site, number: int, reply: Reply, note: str | None, *, by: str | None = None
-) -> Given:
+def give(door: Door, site: Site, number: int, reply: Answered, *, by: str | None = None) -> Given:
     """Record an answer, then write an approved refinement or start a worker; `by`: who answered elsewhere."""
     who = asker(door) if by is None else asker(door)._replace(actor=by)
+    word, note = recorded(reply)
     given = Given(
         *answer(
             site.journal.store, LOCAL, site.repo, number,
-            reply=reply, note=note, asker=who, approvers=_approvers(site),
+            reply=word, note=note, asker=who, approvers=_approvers(site),
         )
     )  # fmt: skip
     if given.counts and is_refinement(given.asked.run):
@@ -154,34 +154,30 @@ def decide(door: Door, site: Site, asked: Approval, *, is_followed: bool = False
         pen.line(row)
     while True:
         try:
-            word = typed(door, _KEYS).casefold()
-            note = typed(door, "Why? >") if word in ("n", "no") else ""
+            word = typed(door, _KEYS)
+            reply = reply_to(asked.kind, asked.question, word)
+            reply = No(typed(door, "Why? >")) if reply == No() else reply
         except KeyboardInterrupt:
             pen.line()
             return False
-        match word:
-            case "y" | "yes":
-                _answer_here(door, site, asked, "yes", note, is_followed=is_followed)
-                return True
-            case "n" | "no":
-                _answer_here(door, site, asked, "no", note, is_followed=is_followed)
-                return True
-            case "e" | "edit":
+        match word.casefold(), reply:
+            case (("e" | "edit"), _):
                 asked = _edited_here(door, site, asked)
-            case "f" | "full":
+            case (("f" | "full"), _):
                 for line in draft_of(site, asked).plan.source.lines:
                     pen.line(printable(line))
-            case "" | "l" | "later":
+            case ("", _) | (_, Later()):
                 return False
-            case _:
-                door.screen.talk(printable(f'"{word}" is no answer; nothing was recorded.'))
+            case _, Unclear(reason):
+                door.screen.talk(printable(f'"{word}" is no answer: {DOUBTS[reason]}. Nothing was recorded.'))
+            case _, (Yes() | No() | Chosen() | InOwnWords()) as given:
+                _answer_here(door, site, asked, given, is_followed=is_followed)
+                return True
 
 
-def _answer_here(
-    door: Door, site: Site, asked: Approval, reply: Reply, note: str, *, is_followed: bool
-) -> None:
+def _answer_here(door: Door, site: Site, asked: Approval, reply: Answered, *, is_followed: bool) -> None:
     pen = door.screen.err
-    outcome = result_of(site, give(door, site, asked.number, reply, note or None), pen)
+    outcome = result_of(site, give(door, site, asked.number, reply), pen)
     for row in outcome.rows[:1] if is_followed else outcome.rows:
         pen.line(row)
     if not is_followed:
@@ -240,8 +236,14 @@ def result_of(site: Site, given: Given, pen: Pen) -> Outcome:
         words = answer_to(asked.question, "yes", asked.note or "").partition("\n")[2]
         command = "" if site.lead else f"asbuilt watch {slug_of(asked)}"
         return Outcome(pen.hanging("", f"{asked.name}: {words}. {asked.gist}", commands=False), command)
-    follow = status if site.lead or asked.answer == "no" else f"asbuilt watch {slug_of(asked)}"
+    follow = status if site.lead or asked.answer == "no" else _taking_up(site, asked)
     return Outcome(pen.hanging("", f"{asked.name}: {asked.answer}. {asked.gist}", commands=False), follow)
+
+
+def _taking_up(site: Site, asked: Approval) -> str:
+    """Return the command that takes a yes up: it follows the run, or starts the next if that run is over."""
+    run = site.found(asked.run)
+    return f"asbuilt {'run' if run is not None and run.is_over else 'watch'} {slug_of(asked)}"
 
 
 def _overtaken(site: Site, asked: Approval, pen: Pen) -> Outcome:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from asbuilt.cli.runs.check_trial import trying
 from asbuilt.cli.runs.next_step import Next, if_misspelt
 from asbuilt.cli.shell.settings_files import edit, file_for
+from asbuilt.cli.ui.agent_questions import DOUBTS
 from asbuilt.cli.ui.columns import cut_middle
 from asbuilt.cli.ui.confirm import accepted, typed
 from asbuilt.cli.ui.messages import as_advice, talk
@@ -21,6 +22,7 @@ from asbuilt.errors import GateStopped, GitFailed
 from asbuilt.git.commits import commit_files, uncommitted
 from asbuilt.git.repository import open_repository, resolve
 from asbuilt.git.user_name import is_named
+from asbuilt.lifecycle.replies import Later, No, Unclear, Yes, reply_in
 from asbuilt.proof.failure import TRY_AGAIN
 from asbuilt.proof.projects.model import Suite
 from asbuilt.proof.test_command_trials import Seen, Way, best
@@ -201,15 +203,20 @@ def _chosen(door: Door, desk: Desk, trial: Trying, seen: list[Seen], usual: Seen
         keys = "/".join([*(str(at) for at in range(1, len(seen) + 1)), "command", _NONE])
         question = f"Use {number}?" if number else "Which command runs the tests?"
         word = typed(door, f"{question} [{keys}]")
-        match word.casefold():
-            case "" | "y" | "yes" if usual or not word:
+        match reply_in(word):
+            case _ if not word:
                 return usual.way if usual else None
-            case "n" | "no":
+            case Yes("") if usual:
+                return usual.way
+            case No() | Later():
                 return None
-            case "none":
-                return Way(())
-            case _ if word.isdecimal() and 1 <= int(word) <= len(seen):
-                return seen[int(word) - 1].way
+            case Unclear("empty" | "refusal" | "condition" | "question" as reason):
+                door.screen.talk(printable(f'"{word}" is no answer: {DOUBTS[reason]}.'))
+                continue
+        if word.casefold() == "none":
+            return Way(())
+        if word.isdecimal() and 1 <= int(word) <= len(seen):
+            return seen[int(word) - 1].way
         usual = _seen(door, desk, trial, Way((Suite("", word),)))
         seen.append(usual)
         door.screen.talk_all(_rows(door.screen.err, len(seen), seen))

@@ -8,22 +8,22 @@ from contextlib import suppress
 
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.ui.screen import printable
+from asbuilt.lifecycle.replies import No, Yes, reply_in
 
 
 def agreed(door: Door, question: str) -> bool:
-    """Ask a question and return whether the answer was y or yes."""
-    if not door.may_ask:
-        return False
-    return typed(door, f"{question} [y/N]").lower() in ("y", "yes")
+    """Ask a question and return whether the answer was yes; what is unclear is a no."""
+    return door.may_ask and isinstance(reply_in(typed(door, f"{question} [y/N]")), Yes)
 
 
 def accepted(door: Door, question: str) -> bool:
     """Ask until the answer is yes or no; Enter means yes. The caller has checked `door.may_ask`."""
     while True:
         word = typed(door, f"{question} [Y/n]")
-        if word.casefold() in ("", "y", "yes"):
+        reply = reply_in(word)
+        if not word or isinstance(reply, Yes):
             return True
-        if word.casefold() in ("n", "no"):
+        if isinstance(reply, No):
             return False
         door.screen.talk(printable(f'"{word}" is no answer; type y or n.'))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from asbuilt.errors import NotFound, PlanUnreadable
 from asbuilt.events.phases import PhaseBegun
 from asbuilt.events.plans import PlanCompared, PlanDiffers
@@ -13,7 +15,7 @@ from asbuilt.flows.attempts.snapshot import keep
 from asbuilt.flows.checks.outside_changes import Surroundings
 from asbuilt.flows.checks.pictures import seen_by_people, take_pictures
 from asbuilt.flows.landing.commits import Outcomes
-from asbuilt.flows.landing.sign_offs import sign_offs, unsigned
+from asbuilt.flows.landing.sign_offs import is_declined, sign_offs, unsigned
 from asbuilt.flows.landing.tidy import close_issues, tidy
 from asbuilt.flows.pull_request.branch import drop_pushed
 from asbuilt.flows.pull_request.invariants import check_invariants
@@ -122,13 +124,14 @@ def _record_differences(
     }
     by_remark = sign_offs(record, facts.pending, frozen)
     by_sight = seen_by_people(record, repository, facts.pending, frozen)
-    waiting = unsigned(record, [*by_remark, *by_sight])
+    waiting = unsigned(record, [*by_remark, *by_sight], facts.pending)
     with record.store.write() as session:
         for work, intent in frozen.items():
             now = wanted.get(work.phase)
             found = PlanDiffers(phase=work.phase, point=point, commit=work.commit, intent=now)
             answered = approvals.last_answered(session, run.org, run.repo, under=found.question.under)
             if now != intent and not (answered and answered.answer == "yes"):
+                found = structs.replace(found, declined=is_declined(run, answered, work.run))
                 append_event(session, run, found, f"{work.phase}/differs/{point}")
         for mark in waiting:
             append_event(session, run, mark, f"wanted/{mark.item}")

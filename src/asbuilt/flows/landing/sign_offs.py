@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from msgspec import structs
+
 from asbuilt.events.phases import PhaseProven, SignOffWanted
 from asbuilt.events.questions import SignOffKey, in_run
 from asbuilt.flows.checks.change_inspection import kept_remarks
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from asbuilt.flows.run.record import Record
+    from asbuilt.journal.approvals import Approval
+    from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.delivery.facts import Work
 
 _QUESTION: Final = 600
@@ -35,10 +39,26 @@ def sign_offs(record: Record, works: Iterable[Work], intents: Mapping[Work, str]
     return found
 
 
-def unsigned(record: Record, wanted: Sequence[SignOffWanted]) -> list[SignOffWanted]:
-    """Return those without a yes; a yes in any run counts."""
+def unsigned(record: Record, wanted: Sequence[SignOffWanted], works: Iterable[Work]) -> list[SignOffWanted]:
+    """Return those without a yes; a yes in any run counts, and so does a no to the same work."""
     answers = record.answered({mark.item: in_run(mark.item, "") for mark in wanted})
-    return [mark for mark in wanted if mark.item not in answers or answers[mark.item].answer != "yes"]
+    proven_by = {work.phase: work.run for work in works}
+    return [
+        structs.replace(mark, declined=is_declined(record.run, answers.get(mark.item), proven_by[mark.phase]))
+        for mark in wanted
+        if mark.item not in answers or answers[mark.item].answer != "yes"
+    ]
+
+
+def is_declined(run: Run, earlier: Approval | None, proven_by: str) -> bool:
+    """Return whether a no to the work that a run has proven holds in another run.
+
+    A landing that the user asks for decides again. Ids of runs sort by time: a question of a run before the
+    one that proved the work was about other work.
+    """
+    is_asked_for = run.options.kind == "land" and not run.options.continues
+    was_no = earlier is not None and earlier.answer == "no" and earlier.run >= proven_by
+    return was_no and not is_asked_for
 
 
 def signed_off(record: Record, intent: str, remarks: Iterable[Remark]) -> dict[str, SignOff]:

@@ -49,7 +49,7 @@ from asbuilt.git.refs import base_of
 from asbuilt.git.repository import Repository, plan_branch, tip
 from asbuilt.git.workspace import snapshots, workspaces
 from asbuilt.git.workspace.snapshots import ATTEMPTS
-from asbuilt.journal import claims, issue_claims
+from asbuilt.journal import approvals, claims, issue_claims
 from asbuilt.journal.ids import Address, new_id
 from asbuilt.library.bounded_read import read_bytes
 from asbuilt.lifecycle.plan_run.doubts_before_work import plan_in
@@ -153,6 +153,9 @@ def _begin(context: Context, facts: PlanFacts, phase_id: str) -> None:
     )
     with record.store.write() as session:
         append_event(session, run, begun, f"{phase_id}/begun")
+        approvals.withdraw_settled(
+            session, run.address, run=run.run, phase=phase_id, intent=phase.intent, actor=ACTOR
+        )
         claims.set_phase(session, run.address, run=run.run, phase=phase_id)
         issue_claims.acquire(session, run.address, run.options.issues, run=run.run, actor=ACTOR)
 

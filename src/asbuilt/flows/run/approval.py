@@ -56,7 +56,11 @@ def need_approval(
     raise GateStopped(
         f"{slug} is not the plan that {known.approved[-1].by} approved; what it wants now {state} ({name})",
         why="An approval covers only the text that was shown.",
-        next_step=f"`asbuilt approve show {name}` shows what differs.",
+        next_step=(
+            f"`asbuilt plan open {slug}`, or see what differs: `asbuilt approve show {name}`"
+            if approval
+            else f"`asbuilt approve show {name}` shows what differs."
+        ),
     )
 
 

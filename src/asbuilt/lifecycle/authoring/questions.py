@@ -8,9 +8,10 @@ from __future__ import annotations
 import json
 import re
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, assert_never
 
 from asbuilt.lifecycle.flaws import Flaw
+from asbuilt.lifecycle.replies import Answered, Chosen, InOwnWords, No, Reply, Yes, reply_in
 from asbuilt.lifecycle.similarity import alike
 
 if TYPE_CHECKING:
@@ -96,12 +97,37 @@ def options_of(question: str) -> dict[str, str]:
     return dict(_OPTION.findall(question))
 
 
+def reply_to(kind: str, question: str, words: str) -> Reply:
+    """Read what the user typed in answer to a question of this kind."""
+    return reply_in(words, options_of(question) if kind == "question" else None)
+
+
+def recorded(reply: Answered) -> tuple[Literal["yes", "no"], str | None]:
+    """Return the answer and the note by which the journal stores a reply. `answer_to` reads them."""
+    match reply:
+        case Yes(note):
+            return "yes", note or None
+        case No(note):
+            return "no", note or None
+        case Chosen(option, note):
+            return "yes", f"{option}, {note}" if note else option
+        case InOwnWords(text):
+            return "yes", text
+        case _:
+            assert_never(reply)
+
+
 def answer_to(question: str, answer: str, note: str) -> str:
     """Return the user's decision: the option of a letter, the user's own words, or the suggestion."""
     ask, named = question.partition("\n")[0], options_of(question)
+    if answer == "no" and note:
+        return f"{ask}\nThe user says no: {note}\nName under Open Questions what stays open."
     if answer == "no":
-        return f"{ask}\nLeave it open: name it under Open Questions." + (f" {note}" if note else "")
-    chosen = named.get(note.strip().casefold(), note.strip()) or next(iter(named.values()), "yes")
+        return f"{ask}\nLeave it open: name it under Open Questions."
+    reply = reply_in(note, named)
+    chosen = note.strip() or next(iter(named.values()), "yes")
+    if isinstance(reply, Chosen):
+        chosen = f"{named[reply.option]} ({reply.note})" if reply.note else named[reply.option]
     return f"{ask}\n{chosen}"
 
 

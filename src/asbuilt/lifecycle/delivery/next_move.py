@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.delivery.pull_request_next_move import pulling
-from asbuilt.lifecycle.delivery.sign_offs import ask_sign_offs
+from asbuilt.lifecycle.delivery.sign_offs import ask_sign_offs, declined
 from asbuilt.lifecycle.run import moves
-from asbuilt.lifecycle.run.questions import asked
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
@@ -52,10 +51,12 @@ def promised(facts: DeliveryFacts, *, is_attended: bool) -> moves.Move | None:
             why = f"{what}: nothing landed; the plan's branch has the proven commits"
             return moves.End("failed", why, f"`asbuilt land {facts.slug}`, which asks you about the change")
         key = difference.question.of(facts.run)
-        question = f"{what}; continue with what was built?"
-        answer = asked(facts, key, "continue", question, phase, no=f"you said no: {what}")
-        if answer is not None:
-            return answer
+        if difference.declined or facts.approvals.get(key) == "no":
+            return declined(facts, f"what was built, since {what}", "the next run builds the new text")
+        if key not in facts.approvals:
+            return moves.Ask(key, "continue", f"{what}; continue with what was built?", phase)
+        if facts.approvals[key] is None:
+            return moves.until_answered(key)
     return None
 
 

@@ -335,7 +335,7 @@ def test_a_word_that_is_no_answer_is_asked_again_and_leaving_answers_nothing(
     with Talk(inbox.shop, ada.environ, "watch", "rate-limit") as talk:
         talk.hears("l later >")
         talk.says("perhaps\n")
-        talk.hears('"perhaps" is no answer; nothing was recorded.', "l later >")
+        talk.hears('"perhaps" is no answer: it is neither a yes nor a no.', "l later >")
         talk.interrupts()
         talk.hears("Waits for you: a1", "Next: asbuilt approve show a1")
     with Talk(inbox.shop, ada.environ, "watch", "rate-limit") as talk:

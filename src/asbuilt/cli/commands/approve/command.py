@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime
+from itertools import takewhile
 from typing import Any, Final
 
 import click
@@ -13,11 +14,11 @@ from asbuilt.cli.commands.land import land
 from asbuilt.cli.runs import inbox
 from asbuilt.cli.runs.drafts import as_json, draft_of, screen_of
 from asbuilt.cli.runs.next_step import answering
-from asbuilt.cli.runs.plan_approval import Reply, edited, give, result_of
+from asbuilt.cli.runs.plan_approval import edited, give, result_of
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.run_context import Site, asker
-from asbuilt.cli.ui.agent_questions import below, is_slip
+from asbuilt.cli.ui.agent_questions import as_typed, below, unclear
 from asbuilt.cli.ui.clock import ago, stamp
 from asbuilt.cli.ui.columns import pad, shorten, width
 from asbuilt.cli.ui.confirm import agreed
@@ -30,7 +31,8 @@ from asbuilt.journal import reviews
 from asbuilt.journal.approvals import Approval
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.runs import Run
-from asbuilt.lifecycle.authoring.questions import options_of
+from asbuilt.lifecycle.authoring.questions import options_of, recorded, reply_to
+from asbuilt.lifecycle.replies import Answered, Later, No, Unclear, Yes, reply_in
 from asbuilt.session.authoring_binding import is_bound
 from asbuilt.session.context.command_arguments import take_typed
 from asbuilt.session.conversation import folder_of, key_of
@@ -93,13 +95,15 @@ def _json(approval: Approval, run: str) -> dict[str, Any]:
 def _alone(door: Door, *, everywhere: bool, here: bool) -> int:
     """List what waits, or with `here` do what the user typed after /asbuilt:approve: `a1`, `no a1 WHY`."""
     folder = folder_of(door.environ, key_of(door.environ))
-    if here and (typed := (take_typed(folder, "approve") or "").split(maxsplit=2)):
+    if here and (typed := (take_typed(folder, "approve") or "").strip()):
         return _answered_here(door, folder, typed)
     return _list(door, everywhere=everywhere)
 
 
 _QUESTION: Final = re.compile(r"(.+:)?a[0-9]+")
+_OPTION: Final = re.compile(r"--?[a-z].*", re.DOTALL)
 _VERBS: Final = ("yes", "no", "later", "pr", "show")
+_SAID: Final = frozenset(_VERBS) - {"pr"}
 
 
 class _Inbox(LazyGroup):
@@ -108,25 +112,29 @@ class _Inbox(LazyGroup):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Read `a1` as `show a1`, `a1 no` as `no a1`, and `a1 b` as a yes with the option b."""
+        """Read `a1` as `show a1`, `a1 no` as `no a1`, and other words behind a name as an answer."""
         if _QUESTION.fullmatch(args[0]):
             name, *rest = args
-            verb = rest[0] if rest and not rest[0].startswith("-") else ""
-            if not verb or verb in _VERBS:
-                args = [verb or "show", name, *rest[bool(verb) :]]
-            else:
-                args = ["yes", name, "-m", *rest]
+            words = [*takewhile(lambda word: not _OPTION.fullmatch(word), rest)]
+            options = rest[len(words) :]
+            if len(words) > 1 or (words and words[0] not in _VERBS):
+                return "reply", _reply, [*options, "--", name, " ".join(words)]
+            args = [*(words or ["show"]), name, *options]
         return super().resolve_command(ctx, args)
 
 
-def _answered_here(door: Door, folder: str, typed: list[str]) -> int:
-    """Answer the question; a yes to this conversation's draft turns plan mode off."""
-    verb, *rest = typed if typed[0] in ("yes", "no", "later", "show") else ["yes", *typed]
-    note = ["-m", " ".join(rest[1:])] if rest[1:] and verb in ("yes", "no") else []
-    chosen = {"yes": yes, "no": no, "later": later, "show": show}[verb]
-    with chosen.make_context(verb, [*rest[:1], *note], parent=click.get_current_context()) as inner:
-        code: int = chosen.invoke(inner)
-    if verb != "yes" or not is_bound(folder):
+def _answered_here(door: Door, folder: str, typed: str) -> int:
+    """Answer the question that the user named; a yes to this conversation's draft turns plan mode off."""
+    first, _, rest = typed.partition(" ")
+    verb = first.casefold().strip(",.:;!")
+    name, _, words = (rest.strip() if verb in _SAID else typed).partition(" ")
+    name = name.rstrip(",.:;")
+    verb = verb if verb in _SAID else "yes" if not words else ""
+    if verb == "show":
+        return _show(door, name)
+    reply = _read(door, name, words, verb)
+    code = _answer(door, name, reply)
+    if isinstance(reply, No | Later) or not is_bound(folder):
         return code
     from asbuilt.cli.commands.author.in_conversation import go_on  # noqa: PLC0415  the door's dispatch
 
@@ -147,6 +155,7 @@ group = _Inbox(
         ("asbuilt approve --all", "in every repository of this journal, shared ones too"),
         ("asbuilt approve a1", "a plan on one screen, and what changed since the last text"),
         ("asbuilt approve a1 b", "answer a question with option b"),
+        ('asbuilt approve a7 "no, bring the test back"', "an answer in a sentence"),
         ("asbuilt approve yes a7", "yes; for a run in the list: land it"),
         ('asbuilt approve no a7 -m "not before the release"', "no, with a reason"),
         ("asbuilt approve pr a1", "a plan as a pull request; its reviewers decide"),
@@ -160,19 +169,36 @@ group = _Inbox(
 )
 
 
+def _read(door: Door, name: str, words: str, verb: str = "") -> Answered | Later:
+    """Read words behind a name, or behind a verb and a name; raise if they are no answer to the question."""
+    if _to_land(door, name) is not None:
+        reply, asked, shown = reply_in(", ".join(filter(None, (verb, words)))), None, name
+    else:
+        site, number = inbox.question_at(door, name)
+        asked = inbox.question_in(site, number)
+        shown = f"{site.lead}{asked.name}"
+        is_open = asked.kind == "question" and verb in ("", "yes") and bool(words)
+        text = words if is_open else ", ".join(filter(None, (verb, words)))
+        reply = reply_to(asked.kind, asked.question, text)
+    if isinstance(reply, Unclear):
+        raise unclear(shown, asked, words, reply.reason)
+    return reply
+
+
 def _may_be_yes(site: Site, asked: Approval, note: str) -> None:
-    """Refuse a yes to a waiver without a reason, and a letter that names no option."""
+    """Refuse a yes to a waiver without a reason, and a yes with a remark that says no."""
+    name = f"{site.lead}{asked.name}"
     if asked.answer is None and asked.kind == "waiver" and not note.strip():
         raise UsageWrong(
             f"{asked.name} asks for a waiver, and a waiver needs a reason",
             why="The reason is shown in the report, in the commit and in the plan.",
-            next_step=f'`asbuilt approve yes {asked.name} -m "why"`',
+            next_step=f'`asbuilt approve yes {name} -m "why"`',
         )
-    if asked.answer is None and is_slip(asked, note):
+    if asked.answer is None and isinstance(reply_to(asked.kind, asked.question, note), No | Later):
         raise UsageWrong(
-            f"{asked.name} has no option {note.strip()}: {', '.join(options_of(asked.question))}",
-            why="A single letter means one of the options.",
-            next_step=f"`asbuilt approve show {site.lead}{asked.name}`",
+            f'the answer to {asked.name} is yes, and its remark says no: "{note}"',
+            why="An answer is recorded with your name, so asbuilt does not guess. Nothing was recorded.",
+            next_step=f"`asbuilt approve no {name} -m {as_typed(note)}`",
         )
 
 
@@ -187,19 +213,21 @@ def _to_land(door: Door, name: str) -> Run | None:
     return next((run for run in runs if run.name == name), None) or next(iter(alone), None)
 
 
-def _answer(door: Door, name: str, reply: Reply, note: str | None) -> int:
+def _answer(door: Door, name: str, reply: Answered | Later) -> int:
+    if isinstance(reply, Later):
+        return _put_off(door, name)
     run = _to_land(door, name)
-    if run is not None and reply == "yes":
+    if run is not None and isinstance(reply, Yes):
         return land(door, run.options.slug)
     if run is not None:
         door.screen.answer(f"{run.name} is not landed; its commits are kept.")
         next_command(door, f"asbuilt report {run.name}")
         return DONE
     site, number = inbox.question_at(door, name)
-    if reply == "yes":
-        _may_be_yes(site, inbox.question_in(site, number), note or "")
-    given = give(door, site, number, reply, note)
-    code = given.code(reply)
+    if isinstance(reply, Yes):
+        _may_be_yes(site, inbox.question_in(site, number), reply.note)
+    given = give(door, site, number, reply)
+    code = given.code(recorded(reply)[0])
     data = {**_json(given.asked, inbox.asker_of(site, given.asked)), "counts": given.counts, "exit": code}
     if door.emitted("asbuilt.answer/1", data):
         return code
@@ -220,7 +248,7 @@ def _answer(door: Door, name: str, reply: Reply, note: str | None) -> int:
 def yes(door: Door, question: str, *, message: str | None, is_edited: bool) -> int:
     """Answer a question with yes; of a plan, a yes covers the very text that was shown."""
     if not is_edited:
-        return _answer(door, question, "yes", message)
+        return _answer(door, question, _with_remark(door, question, message))
     if not door.is_attended:
         raise UsageWrong(
             "--edit needs a terminal",
@@ -229,13 +257,22 @@ def yes(door: Door, question: str, *, message: str | None, is_edited: bool) -> i
         )
     site, asked = plan_question(door, question)
     if asked.answer is not None:
-        return _answer(door, question, "yes", message)
+        return _answer(door, question, Yes())
     now = edited(door, site, asked)
     draft = draft_of(site, now)
     if not agreed(door, f"Approve revision {draft.revision.number}, {draft.brief}?"):
         door.screen.answer(f"{now.name} still waits for an answer.")
         return DONE
-    return _answer(door, f"{site.lead}{now.name}", "yes", message)
+    return _answer(door, f"{site.lead}{now.name}", Yes(message or ""))
+
+
+def _with_remark(door: Door, name: str, message: str | None) -> Answered | Later:
+    """Return a yes with its remark; for a question of an agent, the remark is the answer."""
+    if message and _to_land(door, name) is None:
+        site, number = inbox.question_at(door, name)
+        if inbox.question_in(site, number).kind == "question":
+            return _read(door, name, message)
+    return Yes(message or "")
 
 
 @subcommand("no", ('asbuilt approve no a7 -m "not yet"', "end it, with a reason"))
@@ -243,13 +280,27 @@ def yes(door: Door, question: str, *, message: str | None, is_edited: bool) -> i
 @click.option("-m", "--message", metavar="TEXT", help="why; the author of a plan gets these words")
 def no(door: Door, question: str, *, message: str | None) -> int:
     """Answer a question with no: a run ends, all work kept; a plan's author changes it by what you say."""
-    return _answer(door, question, "no", message)
+    return _answer(door, question, No(message or ""))
+
+
+@subcommand("reply", ('asbuilt approve a7 "no, bring the test back"', "an answer in one sentence"))
+@click.argument("question")
+@click.argument("words")
+@click.option("-m", "--message", metavar="TEXT", help="a remark, for the journal")
+def _reply(door: Door, question: str, words: str, *, message: str | None) -> int:
+    """Answer a question in words: yes or no with a remark; an option by letter or name, or your own words."""
+    text = words if message is None else f"{words}, {message}"
+    return _answer(door, question, _read(door, question, text))
 
 
 @subcommand("later", ("asbuilt approve later a7", "it waits; others see that you know"))
 @click.argument("question")
 def later(door: Door, question: str) -> int:
     """Leave a question open. It waits for as long as it takes: no agent works, nothing is lost."""
+    return _put_off(door, question)
+
+
+def _put_off(door: Door, question: str) -> int:
     site, number = inbox.question_at(door, question)
     asked = put_off(site.journal.store, LOCAL, site.repo, number, asker=asker(door))
     words = f"{asked.name} still waits for an answer."
@@ -269,6 +320,10 @@ def later(door: Door, question: str) -> int:
 @click.option("--full", is_flag=True, help="of a plan: its whole text")
 def show(door: Door, question: str, *, full: bool) -> int:
     """Show one question, whole: a plan on one screen, with what differs from the text before."""
+    return _show(door, question, full=full)
+
+
+def _show(door: Door, question: str, *, full: bool = False) -> int:
     if _to_land(door, question) is not None:
         raise UsageWrong(
             f"{question} is a proven run, not a question",

@@ -26,6 +26,7 @@ from asbuilt.journal.approvals import Approval
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.reviews import Terms
 from asbuilt.lifecycle.pull_request.reviews import Bound, Decision, SentBack, Undecided
+from asbuilt.lifecycle.replies import No, Yes
 
 
 @subcommand("pr", ("asbuilt approve pr a1", "open its pull request, or fetch its reviews now"))
@@ -114,9 +115,9 @@ class ReviewOutcome(NamedTuple):
 def _taken(door: Door, site: Site, asked: Approval, decided: Decision, url: str) -> ReviewOutcome:
     match decided:
         case Bound():
-            given = give(door, site, asked.number, "yes", f"review of {url}", by=decided.by)
+            given = give(door, site, asked.number, Yes(f"review of {url}"), by=decided.by)
         case SentBack():
-            given = give(door, site, asked.number, "no", decided.note, by=decided.by)
+            given = give(door, site, asked.number, No(decided.note), by=decided.by)
         case Undecided():
             words = f"{asked.name} waits for a review: {url} ({decided.why})"
             return ReviewOutcome(asked, words, url, PARKED)

@@ -158,7 +158,10 @@ def command(  # noqa: PLR0913 - click passes each option by its name
         wish.agent, wish.script, detach, is_plain=wish.is_plain and not is_timed and not foreground
     )
     if plan is None:
-        return continue_only(door, continuing)
+        scheduled = continue_only(door, continuing)
+        if isinstance(scheduled, int):
+            return scheduled
+        plan = scheduled
     refuse_contradictions(plan, when, finish=wish.finish, phase=wish.phase, foreground=foreground)
     timed = read_times(door, desk_for(door).settings, when, plan=plan)
     wish = wish._replace(auto=wish.auto or timed.every is not None)
@@ -180,7 +183,7 @@ def command(  # noqa: PLR0913 - click passes each option by its name
 def _as_before(door: Door, plan: str, wish: Wish) -> Wish:
     """Add the agent and the script of the plan's last run, unless the user names others."""
     before = chosen_before(door, plan)
-    if before is None or wish.agent not in (None, before.run.options.agent):
+    if before is None or wish.agent not in (None, before.options.agent):
         return wish
     is_told = wish.agent is None and wish.script is None
     return wish._replace(

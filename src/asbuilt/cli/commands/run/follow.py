@@ -24,7 +24,7 @@ from asbuilt.cli.runs.waiting import run_waiting
 from asbuilt.cli.shell.addresses import has_fleet, is_served
 from asbuilt.cli.shell.read_context import Seen
 from asbuilt.cli.shell.run_context import Site, asker
-from asbuilt.cli.ui.agent_questions import below, is_slip
+from asbuilt.cli.ui.agent_questions import DOUBTS, below
 from asbuilt.cli.ui.confirm import typed
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
@@ -33,6 +33,8 @@ from asbuilt.flows.fleet.membership import is_fleets
 from asbuilt.flows.requests import Declined, answer, note, request
 from asbuilt.git.repository import base_on, current_branch, open_repository
 from asbuilt.journal.queries.facts_cache import Folds
+from asbuilt.lifecycle.authoring.questions import recorded, reply_to
+from asbuilt.lifecycle.replies import Later, No, Unclear, Yes
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,10 +43,11 @@ if TYPE_CHECKING:
     from asbuilt.cli.runs.waiting import Waiting
     from asbuilt.cli.shell.options import Door
     from asbuilt.events.options import RunOptions
-    from asbuilt.journal.approvals import Answer, Approval
+    from asbuilt.journal.approvals import Approval
     from asbuilt.journal.ids import Address
     from asbuilt.journal.queries.overview import RunView
     from asbuilt.journal.runs import Run
+    from asbuilt.lifecycle.replies import Answered
 
 _KEYS: Final = "y yes   n no, and why   Enter later >"
 _OPEN_KEYS: Final = "a letter, words of your own, or no; Enter later >"
@@ -65,7 +68,7 @@ def answered(door: Door, site: Site, view: RunView) -> bool:
     reply = _read_answer(door, view.name, asked)
     if reply is None:
         return False
-    word, note = reply
+    word, note = recorded(reply)
     run = view.run
     counts, now = answer(
         site.journal.store, run.org, run.repo, asked.number, reply=word, note=note, asker=asker(door)
@@ -77,7 +80,7 @@ def answered(door: Door, site: Site, view: RunView) -> bool:
     return True
 
 
-def _read_answer(door: Door, name: str, asked: Approval) -> tuple[Answer, str | None] | None:
+def _read_answer(door: Door, name: str, asked: Approval) -> Answered | None:
     pen = door.screen.err
     for row in pen.hanging(
         f"{pen.symbols.waits} ", f"{name} asks {asked.name}: {asked.gist}", commands=False
@@ -90,16 +93,23 @@ def _read_answer(door: Door, name: str, asked: Approval) -> tuple[Answer, str | 
     try:
         while True:
             word = typed(door, keys)
-            match word.casefold():
-                case "":
+            if not word:
+                return None
+            match reply_to(asked.kind, asked.question, word):
+                case Later():
                     return None
-                case "y" | "yes":
-                    return "yes", None
-                case "n" | "no":
-                    return "no", (None if is_open else typed(door, "Why? >") or None)
-                case _ if is_open and not is_slip(asked, word):
-                    return "yes", word
-            door.screen.talk(printable(f'"{word}" is no answer; nothing was recorded.'))
+                case Unclear(doubt):
+                    door.screen.talk(
+                        printable(f'"{word}" is no answer: {DOUBTS[doubt]}. Nothing was recorded.')
+                    )
+                case No("") if not is_open:
+                    return No(typed(door, "Why? >"))
+                case Yes("") if asked.kind == "waiver":
+                    # A waiver without a reason is none: the question is asked again.
+                    if reason := typed(door, "Why? >"):
+                        return Yes(reason)
+                case reply:
+                    return reply
     except KeyboardInterrupt:
         pen.line()
     return None

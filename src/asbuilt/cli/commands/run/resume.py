@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-import click
 from msgspec import UNSET, structs
 
 from asbuilt.cli.commands.run.fleet import from_here, serving
@@ -20,13 +19,13 @@ from asbuilt.cli.runs.run_terms import landing_of, with_team
 from asbuilt.cli.shell.addresses import is_served
 from asbuilt.cli.shell.plan_context import desk_for
 from asbuilt.cli.shell.run_context import Site, asker, look_at, the_only
+from asbuilt.cli.ui.confirm import accepted
 from asbuilt.cli.ui.messages import next_command, talk
 from asbuilt.cli.wording.runs import change_words
 from asbuilt.errors import DONE, GATE_STOPPED, NotFound
 from asbuilt.flows.requests import renew, resume
 from asbuilt.flows.run.environment import keep_given
 from asbuilt.journal import runs, schedules
-from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL
 from asbuilt.lifecycle.status.ended_runs import is_continued
 from asbuilt.settings.running import Change, renewed
@@ -35,7 +34,6 @@ if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
     from asbuilt.journal.queries.overview import RunView
     from asbuilt.journal.runs import Run
-    from asbuilt.journal.schedules import Schedule
 
 
 class Continuing(NamedTuple):
@@ -54,23 +52,19 @@ class Continuing(NamedTuple):
 
 
 def continue_named(door: Door, plan: str, wish: Continuing) -> int | None:
-    """Continue a plan's last run, or start its scheduled run early. None: a new run has to be requested."""
+    """Continue a plan's last run. None: a new run has to be requested."""
     _, site = look_at(door)
     if site is None:
         return None
-    address, listed = site.listed(plan)
+    _, listed = site.listed(plan)
     if listed:
         refuse_without_file(site, listed[0])
     newest = runs.to_continue(listed)
-    if newest is not None and (code := _continued(door, site, newest, wish)) is not None:
-        return code
-    with site.journal.store.read() as session:
-        scheduled = schedules.find(session, address)
-    return _early(door, site, scheduled, wish) if scheduled is not None and wish.is_plain else None
+    return _continued(door, site, newest, wish) if newest is not None else None
 
 
-def continue_only(door: Door, wish: Continuing) -> int:
-    """Continue the only run here that can, or start the only scheduled plan early."""
+def continue_only(door: Door, wish: Continuing) -> int | str:
+    """Continue the only run here that can, or return the only scheduled plan, which needs a new run."""
     _, site = look_at(door)
     if site is not None:
         with site.journal.store.read() as session:
@@ -83,7 +77,7 @@ def continue_only(door: Door, wish: Continuing) -> int:
             return _continued(door, site, run, wish) or DONE
         early = the_only(scheduled, [schedule.slug for schedule in scheduled], "run")
         if early is not None:
-            return _early(door, site, early, wish)
+            return early.slug
     if door.emitted("asbuilt.run/1", {"run": None, "exit": DONE}):
         return DONE
     door.screen.answer("No run here can continue.")
@@ -147,7 +141,7 @@ def _again(door: Door, site: Site, view: RunView, wish: Continuing) -> int:
             options, site.desk.settings, door.environ, agent=wish.agent, script=options.script
         )
     elif not wish.script:
-        Chosen(run).report(door)
+        Chosen(run.options, run.name).report(door)
     if options.kind == "run" and not options.holds:
         # A plain `run` continues one that lands unattended, which its words do not say.
         talk(door, "Lands    ", f"{landing_of(options)}, as in {run.name}")
@@ -176,21 +170,10 @@ def _wake(door: Door, site: Site, run: Run, wish: Continuing) -> int:
     return look_on(door, site, run, serving(door, site, run.options), detach=wish.detach, is_new=False)
 
 
-def _early(door: Door, site: Site, schedule: Schedule, wish: Continuing) -> int:
-    """Run a scheduled plan now, as its schedule would. The schedule does not change."""
-    options, _ = renewed(schedule.options, site.desk.settings)
-    options = structs.replace(options, host=machine())
-    if wish.agent or wish.script:
-        options = with_team(
-            options, site.desk.settings, door.environ, agent=wish.agent, script=wish.script or options.script
-        )
-    return ask_for(door, site, schedule.address, schedule.slug, options, detach=wish.detach)
-
-
 def agreed(door: Door, changes: Sequence[Change]) -> bool:
     """Show settings that changed since the run started. Ask for confirmation if a command changed."""
     for change in changes:
         talk(door, "Settings ", change_words(*change))
     if not any(change.is_command for change in changes) or not door.is_attended:
         return True
-    return click.confirm("Continue with them?", default=True, err=True)
+    return accepted(door, "Continue with them?")
