@@ -10,16 +10,8 @@ from hypothesis import strategies as st
 
 from asbuilt.events.event import Outcome
 from asbuilt.proof.counts import Counts, from_junit, from_output
-from asbuilt.proof.evidence import (
-    Evidence,
-    Judged,
-    disagreement,
-    evidence_from,
-    judge_check,
-    judge_tests,
-    left_out,
-    overall,
-)
+from asbuilt.proof.evidence import Evidence, evidence_from
+from asbuilt.proof.judgement import Judged, disagreement, judge_check, judge_tests, left_out, overall
 
 SUMMARIES = [
     ("..\n3 passed, 1 skipped in 0.12s\n", Counts(3, 0, 1)),

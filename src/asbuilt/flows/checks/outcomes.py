@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.proof.evidence import overall
+from asbuilt.proof.judgement import overall
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,9 +17,8 @@ from asbuilt.git.commits import read_commit
 from asbuilt.policy.shell.judge import argv_of
 from asbuilt.proof.change.restored_test_settings import put_back_words
 from asbuilt.proof.counts import Counts, from_output, from_report
-from asbuilt.proof.evidence import (
-    SETUP,
-    Evidence,
+from asbuilt.proof.evidence import SETUP, Evidence
+from asbuilt.proof.judgement import (
     disagreement,
     has_as_many,
     judge_check,
@@ -41,7 +40,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.environments.results import Ran
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
-    from asbuilt.proof.evidence import Judged
+    from asbuilt.proof.judgement import Judged
     from asbuilt.proof.projects.model import Setup, Suite
 
 _NOTED: Final = 20

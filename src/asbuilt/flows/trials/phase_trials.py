@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.flows.environments.results import Ran, content_of
 from asbuilt.flows.trials.emptied import Emptied, Emptying, Tested, held_to
-from asbuilt.proof.evidence import IDLE, NO_TEST, SETUP, Evidence, overall
+from asbuilt.proof.evidence import IDLE, NO_TEST, SETUP, Evidence
+from asbuilt.proof.judgement import overall
 from asbuilt.proof.trials.depth import Trial
 from asbuilt.proof.trials.emptied import listed
 from asbuilt.proof.trials.mutants import Mutant, is_probed, planned, summary
