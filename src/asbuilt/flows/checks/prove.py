@@ -27,6 +27,7 @@ from asbuilt.proof.judgement import (
     left_out,
     naming_failures,
     removed_words,
+    without_filter,
 )
 from asbuilt.proof.trials.canaries import with_canaries
 from asbuilt.proof.trials.depth import covers
@@ -287,6 +288,12 @@ class Proving:
         for check in checks:
             ran = known.get(argv_of(check)) or _whole(partial(environment.run, tree, check, over=over))
             judged = judge_check(ran.ended.exit_code, ran.cut_off)
+            alone = without_filter(check) if judged.outcome == "PASS" else None
+            if alone is not None:
+                bare = _whole(partial(environment.run, tree, alone, over=over))
+                shows = judge_check(bare.ended.exit_code, bare.cut_off)
+                hidden = shows._replace(why=f"{shows.why} from `{alone}`; the rest of the check hides it")
+                judged = judged if shows.outcome == "PASS" else hidden
             if judged.outcome != "PASS":
                 judged = judged._replace(why=f"{judged.why}{put_back_words(tuple(over))}")
             evidence = self.evidence(check, ran, judged)._replace(put_back=tuple(over))
