@@ -61,6 +61,7 @@ def test_the_parts_are_all_of_it_the_files_the_new_functions_and_what_was_change
         "shop.py: an error when it starts",
         "shop.py:4: `total` as it was before",
         "shop.py:4: an error in each new statement of `total`",
+        "shop.py:7: an error for this answer of `total`",
         "shop.py:20: an error at the start of `add`",
         "shop.py:22: an error at the start of `later`",
         "shop.py:26: an error at the start of `_shown`",
@@ -164,6 +165,14 @@ def test_a_file_fails_when_it_runs_and_keeps_its_text(path: str, content: bytes,
 )
 def test_a_file_with_nothing_that_runs_is_no_part(path: str, content: bytes) -> None:
     assert broken(path, content) is None
+
+
+def test_each_computed_answer_of_a_function_with_several_is_a_part() -> None:
+    after = b"def median(prices):\n    if not prices:\n        return 0\n    return max(prices)\n"
+    assert words("- [ ] `median` is there\n", b"", after) == [
+        "shop.py:1: an error at the start of `median`",
+        "shop.py:4: an error for this answer of `median`",
+    ]
 
 
 NAMED = Part("a/shop.py", "total", "named", {})

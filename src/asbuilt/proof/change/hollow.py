@@ -76,9 +76,11 @@ def hollow(changes: Iterable[Change], order: Order, there: Collection[str]) -> t
     for file in every:
         found += _lines_with(_ADDRESSED, Kind.ADDRESSES_THE_JUDGE, file) if language_of(file.path) else ()
     found += _only_parameters(every, order.text)
+    # A file in which only comments differ is as it was.
+    acts = every if _OF_WORDS.search(order.text) else [file for file in every if not _is_same_code(file)]
     return (
         *found,
-        *unkept(every, order, there),
+        *unkept(acts, order, there),
         *not_written(every, order.text),
         *unwired(every, order, there),
     )
@@ -183,16 +185,25 @@ class _Written(NamedTuple):
     is_constant: bool
     unread: tuple[str, ...] = ()
     """Parameters that the function never reads."""
+    takes: tuple[str, ...] = ()
 
 
 def _stubs(change: Change, text: str) -> Iterator[Finding]:
     """Find functions that the phase promises by name and that do nothing, or depend on no promised input."""
     if _OF_STUBS.search(text):
         return
-    before = {written.name for written in _functions(change.path, change.old) if not written.is_stub}
+    before = {written.name: written for written in _functions(change.path, change.old) if not written.is_stub}
     promised = {name for code in _CODE.findall(wanted_and_checked(text)[0]) for name in _WORD.findall(code)}
     for written in _functions(change.path, change.new):
-        if written.name in before or written.name not in promised:
+        if written.name not in promised:
+            continue
+        if (then := before.get(written.name)) is not None:
+            ignored = ", ".join(name for name in written.unread if name not in then.takes)
+            if ignored and then.takes:
+                now = f"never reads {ignored}, which is new"
+                yield Finding(
+                    Kind.INPUT_IGNORED, Severity.SIGN_OFF, change.path, now, "", written.name, written.line
+                )
             continue
         if written.is_stub:
             yield Finding(
@@ -242,7 +253,7 @@ def _of_python(tree: ast.Module) -> Iterator[_Written]:
         reads = _names(body, ast.Load)
         is_constant = bool(names) and _answers_something(body) and not reads - _names(body, ast.Store) - fixed
         unread = () if "locals" in reads else tuple(name for name in names if name not in reads)
-        yield _Written(node.name, node.lineno, says, is_stub, is_constant, unread)
+        yield _Written(node.name, node.lineno, says, is_stub, is_constant, unread, tuple(names))
 
 
 def _names(body: Iterable[ast.AST], context: type[ast.expr_context]) -> set[str]:

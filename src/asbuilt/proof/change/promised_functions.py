@@ -75,6 +75,12 @@ def not_written(changes: Sequence[Change], text: str) -> Iterator[Finding]:
                 yield finding(there.path, item, f"the phase names {name}, and it is as it was")
 
 
+def _is_of_work(item: str) -> bool:
+    """Return whether an item wants its subject to do something new."""
+    plain = CODE.sub("", item)
+    return not any(words.search(plain) for words in (GOES, MAY_BE, AS_IT_WAS, LOOKED_AT))
+
+
 def _region(text: str, name: str) -> str:
     """Return the definitions of a name: each line that defines it, and the deeper ones after it."""
     defines = re.compile(
@@ -104,6 +110,8 @@ def unwired(changes: Sequence[Change], order: Order, there: Collection[str]) -> 
         item.lower() for item in items_of(order.text) if _WIRES.search(item) and not AS_IT_WAS.search(item)
     )
     wires = {word for item in told for word in re.findall(r"[^\W\d]\w+", item)}
+    about = (_SUBJECT.match(item) for item in items_of(order.text) if _is_of_work(item))
+    wires |= {subject[1].lower() for subject in about if subject is not None}
     left = [path for path in there if path not in touched and language_of(path) and _may_use(path)]
     named = sorted(
         path for path in left if len(_stem(path)) >= _SHORTEST_STEM and _stem(path).lower() in items

@@ -63,6 +63,8 @@ _DOCUMENTS: Final = re.compile(
 _DOCUMENT: Final = re.compile(
     r"(?i)\.(?:md|rst|adoc|txt|html?|\d)$|(^|/)(docs?|man|changelog\.d|newsfragments)/|readme"
 )
+_NUMBER: Final = re.compile(r"(?<![\w.#-])\d{2,}(?![\w.%-]*\w)")
+"""A number that is no version, issue or share; a single digit may be spelled out in code."""
 _PLACED: Final = re.compile(r"/|\.(?:md|rst|adoc)$")
 """A bare `report.csv` may be the output of a program."""
 _ENDPOINT: Final = re.compile(r"`(?:(?:GET|POST|PUT|PATCH|DELETE|HEAD)\s+)?(/[\w{}<>:./-]+)`")
@@ -123,7 +125,7 @@ def unkept(changes: Iterable[Change], order: Order, there: Collection[str]) -> I
             _MAY_BE_EMPTY.search(path) or re.search(r"\bempty\b", item)
         ):
             yield finding(path, item, "the phase names it, and the file is empty")
-        elif any(_is_at(file, other) for other in _FILE.findall(item) for file in touched):
+        elif any(_is_at(file, other) for other in _subject(item, path) for file in touched):
             continue
         elif not works and is_product(path) and not LOOKED_AT.search(item.replace(path, "")):
             yield finding(path, item, "the phase names it, and no file of the product was changed")
@@ -134,7 +136,15 @@ def unkept(changes: Iterable[Change], order: Order, there: Collection[str]) -> I
     yield from _unnamed(every, order.text)
     yield from _not_added(every, order.text)
     yield from _not_documented(every, order.text)
+    yield from _no_number(every, order.text)
     yield from _not_refused(every, order)
+
+
+def _subject(item: str, path: str) -> list[str]:
+    """Return the files that an item is about, if the file is one of them; else every file that it names."""
+    found = _CHANGES.match(item)
+    about = _FILE.findall(found[1]) if found is not None else []
+    return about if path in about and is_product(path) else _FILE.findall(item)
 
 
 def _is_changed_by(item: str, path: str) -> bool:
@@ -211,6 +221,21 @@ def _not_documented(changes: Sequence[Change], text: str) -> Iterator[Finding]:
         named = "readme" if "readme" in found[0].lower() else ""
         if touched and not any(_DOCUMENT.search(path) and named in path.lower() for path in touched):
             yield finding(touched[0], item, "the phase orders documentation, and no document was changed")
+
+
+def _no_number(changes: Sequence[Change], text: str) -> Iterator[Finding]:
+    """Find an item with several numbers of which no line of the phase has one."""
+    lines = "\n".join(line for file in changes for _, line in file.added)
+    held = {*_NUMBER.findall(lines.replace("_", ""))}
+    for item in items_of(text) if any(is_product(change.path) for change in changes) else ():
+        numbers = dict.fromkeys(_NUMBER.findall(CODE.sub("", item)))
+        if (
+            len(numbers) > 1
+            and not held & numbers.keys()
+            and not any(words.search(item) for words in (GOES, MAY_BE, AS_IT_WAS, LOOKED_AT))
+        ):
+            why = f"no line of the phase has {' or '.join(numbers)}"
+            yield finding(changes[0].path, item, why)
 
 
 def _is_empty(change: Change) -> bool:

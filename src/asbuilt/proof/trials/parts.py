@@ -66,8 +66,12 @@ _CRITERIA: Final = re.compile(r"(?im)^#+\s*(?:acceptance|criteria|success|defini
 _NUMBER: Final = re.compile(r"(?<![\w.])\d+(?![\w.]*\w)")
 _PLAIN: Final = frozenset(("0", "1", "2", "100"))
 """Numbers that code has for other reasons than an item's."""
+_MOST_RETURNS: Final = 4
 _MOST_NUMBERS: Final = 6
 _AS_IT_WAS: Final = "the product as it was before"
+
+
+Named = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Part(NamedTuple):
@@ -231,6 +235,7 @@ def _of_python(path: str, before: bytes, after: bytes, text: str) -> Iterator[Pa
             yield _added(
                 path, node.lineno, own, after[:start] + b"raise RuntimeError" + indent + after[start:]
             )
+            yield from _returns(path, node, after, range(len(after)))
             continue
         if _acts(_copy(old[name])) == _acts(_copy(node)):
             continue
@@ -243,6 +248,27 @@ def _of_python(path: str, before: bytes, after: bytes, text: str) -> Iterator[Pa
         if failing is not None:
             words = f"{path}:{node.lineno}: an error in each new statement of `{own}`"
             yield Part(path, own, words, {path: failing}, is_detail=False)
+        yield from _returns(path, node, after, added_lines(before, after))
+
+
+def _returns(path: str, node: Named, source: bytes, added: Collection[int]) -> Iterator[Part]:
+    """Yield the new computed answers of a function that has several, each replaced by an error."""
+    found = [part for part in ast.walk(node) if isinstance(part, ast.Return)]
+    computed = [part for part in found if part.value and any(map(_is_computed, ast.walk(part.value)))]
+    for part in sorted(computed, key=lambda part: part.lineno)[:_MOST_RETURNS] if len(found) > 1 else ():
+        if part.lineno in added:
+            start = _offset(source, part.lineno) + part.col_offset
+            without = source[:start] + b"raise RuntimeError; " + source[start:]
+            yield Part(
+                path,
+                node.name,
+                f"{path}:{part.lineno}: an error for this answer of `{node.name}`",
+                {path: without},
+            )
+
+
+def _is_computed(node: ast.AST) -> bool:
+    return isinstance(node, ast.Call | ast.BinOp | ast.Subscript)
 
 
 def _failing(node: ast.stmt, source: bytes, added: Collection[int]) -> bytes | None:
@@ -272,8 +298,8 @@ def _added(path: str, line: int, name: str, without: bytes) -> Part:
     return Part(path, name, f"{path}:{line}: an error at the start of `{name}`", {path: without})
 
 
-def _named(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
-    """Yield the functions of a module and of its classes that somebody wrote out, with their names."""
+def _named(tree: ast.Module) -> Iterator[tuple[str, Named]]:
+    """Yield the functions of a module and of its classes, with their names, without abstract ones."""
     for node in tree.body:
         inside = [node] if isinstance(node, Function) else getattr(node, "body", [])
         is_open = isinstance(node, ast.ClassDef) and any(dotted(base).endswith(_OPEN) for base in node.bases)
