@@ -70,7 +70,9 @@ def test_a_returned_value_becomes_another_one_of_its_type_or_an_error() -> None:
     ]  # fmt: skip
     (found,) = mutants_of("a.py", b"def a(b):\n    return b\n", {2})
     assert found.words == "a.py:2: `b` -> another value"
-    done = subprocess.run([sys.executable, "-c", another("object()")], capture_output=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", another("object()")], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1
 
 
