@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.options import Depth, value_or
-from asbuilt.flows.checks.outcomes import outcome_of
+from asbuilt.flows.checks.outcomes import judged_check, outcome_of
 from asbuilt.flows.checks.project import own_setup, ran_none
 from asbuilt.flows.trials.allowance import Allowance
 from asbuilt.flows.trials.emptied import Emptying, Tested, held_to
@@ -21,13 +21,11 @@ from asbuilt.proof.evidence import SETUP, Evidence
 from asbuilt.proof.judgement import (
     disagreement,
     has_as_many,
-    judge_check,
     judge_setup,
     judge_tests,
     left_out,
     naming_failures,
     removed_words,
-    without_filter,
 )
 from asbuilt.proof.trials.canaries import with_canaries
 from asbuilt.proof.trials.depth import covers
@@ -286,14 +284,9 @@ class Proving:
         same = (tested for tested in tried if not tested.trials.folder and tested.trials.over_tests == over)
         known = {argv_of(tested.ran.command): tested.ran for tested in same}
         for check in checks:
-            ran = known.get(argv_of(check)) or _whole(partial(environment.run, tree, check, over=over))
-            judged = judge_check(ran.ended.exit_code, ran.cut_off)
-            alone = without_filter(check) if judged.outcome == "PASS" else None
-            if alone is not None:
-                bare = _whole(partial(environment.run, tree, alone, over=over))
-                shows = judge_check(bare.ended.exit_code, bare.cut_off)
-                hidden = shows._replace(why=f"{shows.why} from `{alone}`; the rest of the check hides it")
-                judged = judged if shows.outcome == "PASS" else hidden
+            run = partial(environment.run, tree, over=over)
+            ran = known.get(argv_of(check)) or _whole(partial(run, check))
+            judged = judged_check(check, ran, lambda alone, run=run: _whole(partial(run, alone)))
             if judged.outcome != "PASS":
                 judged = judged._replace(why=f"{judged.why}{put_back_words(tuple(over))}")
             evidence = self.evidence(check, ran, judged)._replace(put_back=tuple(over))
