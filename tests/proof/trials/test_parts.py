@@ -178,6 +178,7 @@ def test_each_computed_answer_of_a_function_with_several_is_a_part() -> None:
 NAMED = Part("a/shop.py", "total", "named", {})
 DETAIL = Part("a/shop.py", "_shown", "detail", {})
 FILE = Part("bin/export.sh", "", "file", {})
+NUMBER = Part("a/shop.py", "19", "number", {}, is_detail=False)
 WHOLE = Part("", "", "whole", {}, is_detail=False)
 
 
@@ -190,6 +191,8 @@ WHOLE = Part("", "", "whole", {}, is_detail=False)
         ([(DETAIL, False)], ["detail"]),
         ([(WHOLE, False), (NAMED, True)], ["whole"]),
         ([(FILE, False), (NAMED, True)], ["file"]),
+        ([(NUMBER, False), (NAMED, True)], ["number"]),
+        ([(NUMBER, False), (NUMBER._replace(name="20"), True)], []),
         ([(FILE._replace(path="bin/other.sh"), False), (NAMED, True)], []),
     ],
 )

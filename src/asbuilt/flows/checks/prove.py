@@ -286,7 +286,7 @@ class Proving:
         for check in checks:
             run = partial(environment.run, tree, over=over)
             ran = known.get(argv_of(check)) or _whole(partial(run, check))
-            judged = judged_check(check, ran, lambda alone, run=run: _whole(partial(run, alone)))
+            judged = judged_check(check, ran, run)
             if judged.outcome != "PASS":
                 judged = judged._replace(why=f"{judged.why}{put_back_words(tuple(over))}")
             evidence = self.evidence(check, ran, judged)._replace(put_back=tuple(over))

@@ -87,6 +87,11 @@ class Part(NamedTuple):
     is_detail: bool = True
     """False: the phase is asked for it, whether an item names it or not."""
 
+    @property
+    def is_number(self) -> bool:
+        """Whether the part is a number and no function."""
+        return self.name.isdigit()
+
     def is_promised_in(self, text: str) -> bool:
         """Return whether the phase has to show the part: an item names it, or it is no detail."""
         if not self.is_detail:
@@ -134,9 +139,11 @@ def _numbers(sources: Mapping[str, tuple[bytes, bytes]], text: str) -> Iterator[
 def unborne(tried: Sequence[tuple[Part, bool]], text: str) -> tuple[Part, ...]:
     """Return the parts that no check misses and that the phase promises; each comes with whether one does.
 
-    A part that no item names may be a detail, unless no part at all is missed.
+    A part that no item names may be a detail, unless no part at all is missed. Of several numbers in an item
+    one is enough.
     """
-    missed = [part for part, is_missed in tried if not is_missed]
+    has_number = any(is_missed and part.is_number for part, is_missed in tried)
+    missed = [part for part, is_missed in tried if not is_missed and not (has_number and part.is_number)]
     named = tuple(part for part in missed if part.is_promised_in(text))
     return named or (tuple(missed) if len(missed) == len(tried) else ())
 
