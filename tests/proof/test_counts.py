@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.proof.counts import Counts, from_output, from_report, joined
-from asbuilt.proof.evidence import disagreement
+from asbuilt.proof.judgement import disagreement
 
 OUTPUTS = Path(__file__).parent / "runner_outputs"
 LINES = [

@@ -10,15 +10,15 @@ from hypothesis import strategies as st
 
 from asbuilt.events.event import Outcome
 from asbuilt.proof.counts import Counts, from_junit, from_output
-from asbuilt.proof.evidence import (
-    Evidence,
+from asbuilt.proof.evidence import Evidence, evidence_from
+from asbuilt.proof.judgement import (
     Judged,
     disagreement,
-    evidence_from,
     judge_check,
     judge_tests,
     left_out,
     overall,
+    without_filter,
 )
 
 SUMMARIES = [
@@ -265,6 +265,28 @@ def test_a_skipped_test_never_counts_as_passed() -> None:
 )
 def test_a_check_passes_only_by_ending_with_zero(exit_code: int | None, outcome: str) -> None:
     assert judge_check(exit_code).outcome == outcome
+
+
+def test_a_program_at_the_end_that_hides_an_exit_code_is_left_out() -> None:
+    seen = {
+        check: without_filter(check)
+        for check in (
+            "pytest -q 2>&1 | tee build.log",
+            "make && ./run.sh | tail -n 5",
+            "pytest -q; echo done",
+            "pytest -q",
+            "pytest -q | grep passed",
+            "grep -rn TODO src | head",
+            "set -o pipefail; pytest | tee build.log",
+            "bash -c 'pytest | tee build.log'",
+            "test -f a || cat b",
+        )
+    }
+    assert {check: alone for check, alone in seen.items() if alone} == {
+        "pytest -q 2>&1 | tee build.log": "pytest -q 2>&1",
+        "make && ./run.sh | tail -n 5": "make && ./run.sh",
+        "pytest -q; echo done": "pytest -q",
+    }
 
 
 @given(st.lists(st.sampled_from(get_args(Outcome)), max_size=6))

@@ -12,8 +12,9 @@ from signal import Signals
 from typing import Any, Final, Literal, NamedTuple
 
 from asbuilt.policy.sandbox.services import NOT_STARTED, TABLE
-from asbuilt.proof.evidence import SETUP, Evidence, is_red, last_lines
+from asbuilt.proof.evidence import SETUP, Evidence, last_lines
 from asbuilt.proof.failed_test_lines import failure_lines
+from asbuilt.proof.judgement import is_red
 
 What = Literal["setup", "baseline", "tests", "check", "agent", "verifier", "sandbox"]
 Tests = Literal["", "red", "uncounted"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.proof.evidence import is_red
+from asbuilt.proof.judgement import is_red
 from asbuilt.proof.projects.finding import find
 
 if TYPE_CHECKING:

@@ -185,3 +185,37 @@ def test_a_file_whose_change_an_item_is_about_was_changed(item: str, *, is_found
     """Another file of the product changed, so that alone shows nothing."""
     found = told({"limits.py": "LIMIT = 5\n"}, f"- [ ] {item}\n")
     assert found == ([("sign_off", "promise-unkept", AS_IT_WAS)] if is_found else [])
+
+
+@pytest.mark.parametrize(
+    ("item", "touched", "is_found"),
+    [
+        ("Document the limit in the README", "limits.py", True),
+        ("The documentation explains the limit", "limits.py", True),
+        ("Update the changelog", "README.md", False),
+        ("Document the limit in the README", "README.md", False),
+        ("Document the limit in the README", "docs/limits.md", True),
+        ("The documentation explains the limit", "docs/limits.md", False),
+        ("The docs stay as they are", "limits.py", False),
+        ("`limits.py` reads the docs of a shop", "limits.py", False),
+    ],
+)
+def test_documentation_that_an_item_orders_was_changed(item: str, touched: str, *, is_found: bool) -> None:
+    found = told({"limits.py": "LIMIT = 5\n", touched: "LIMIT = 5\n"}, f"- [ ] {item}\n")
+    why = "the phase orders documentation, and no document was changed"
+    assert found == ([("sign_off", "promise-unkept", why)] if is_found else [])
+
+
+@pytest.mark.parametrize(
+    ("item", "line", "why"),
+    [
+        ("Parcels over 5000 grams cost 1490", "x = 1", "no line of the phase has 5000 or 1490"),
+        ("Parcels over 5000 grams cost 1490", "x = 5_000", ""),
+        ("Parcels over 5000 grams cost more", "x = 1", ""),
+        ("Parcels over 5000 grams still cost 1490", "x = 1", ""),
+        ("Python 3.11 and issue #5000 of RFC-3339", "x = 1", ""),
+    ],
+)
+def test_a_number_that_an_item_states_is_in_a_line_of_the_phase(item: str, line: str, why: str) -> None:
+    found = told({"limits.py": f"{line}\n"}, f"- [ ] {item}\n")
+    assert found == ([("sign_off", "promise-unkept", why)] if why else [])

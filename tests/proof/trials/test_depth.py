@@ -40,7 +40,7 @@ def test_a_suite_of_up_to_20_seconds_gets_every_trial_uncut(depth: Depth) -> Non
         Trial.LINES: 60,
         Trial.PROBE: 20,
         Trial.SURVIVORS: 120,
-        Trial.SINGLES: 60,
+        Trial.PARTS: 60,
     }
 
 
@@ -107,8 +107,8 @@ def test_a_run_from_before_there_were_depths_is_normal() -> None:
 
 
 def test_trials_that_did_not_run_are_named_in_their_order() -> None:
-    named = "the checks without the phase's product files, the checks without each product file"
-    left_out = words_for((Trial.SINGLES, Trial.EMPTIED), "normal")
+    named = "the checks without the phase's product files, the checks without each file and function"
+    left_out = words_for((Trial.PARTS, Trial.EMPTIED), "normal")
     assert left_out == (f"not run: {named}; proof.depth is normal",)
     assert words_for((), "quick") == ()
 

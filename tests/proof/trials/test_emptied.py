@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from asbuilt.proof.counts import Counts
-from asbuilt.proof.evidence import cut_off
+from asbuilt.proof.judgement import cut_off
 from asbuilt.proof.trials.emptied import Files, Shown, emptied, shown_without, sorted_out, word_of
 from asbuilt.proof.trials.recorders import Loaded, names_of, read_loaded, strays
 

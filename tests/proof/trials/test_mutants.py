@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import ast
+import subprocess
+import sys
 
 import pytest
 from hypothesis import given, settings
@@ -24,6 +26,12 @@ def price(n: int, m: "Literal[3]" = 2) -> int:
 '''
 
 
+def another(value: str) -> str:
+    """Give the code of another value of the same type."""
+    (found,) = mutants_of("a.py", f"def a():\n    return {value}\n".encode(), {2})[:1]
+    return found.new.decode()
+
+
 def changed(source: bytes, *lines: int) -> list[tuple[int, str, str]]:
     found = mutants_of("a.py", source, set(lines) or set(range(1, 100)))
     return [(one.line, one.old.decode(), one.new.decode()) for one in found]
@@ -44,13 +52,28 @@ def test_comparisons_sums_joins_constants_and_returns_are_changed_and_nothing_el
         (8, "<", ">="),
         (8, "10", "11"),
         (8, "is not", "is"),
-        (9, 'f"{n + 1} of {m}"', "None"),
+        (9, 'f"{n + 1} of {m}"', another('f"{n + 1} of {m}"')),
         (10, "in", "not in"),
         (10, "1", "2"),
         (10, "True", "False"),
-        (12, "total - n", "None"),
+        (12, "total - n", another("total - n")),
         (12, "-", "+"),
     ]
+
+
+def test_a_returned_value_becomes_another_one_of_its_type_or_an_error() -> None:
+    values = ["True", "3", "2.5", "'a'", "[1]", "(1, 2)", "{'a': 1}"]
+    code = "".join(f"print({another(value)})\n" for value in values)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == [
+        "False", "4", "3.5", "a~", "[1, [1]]", "(1, 2, (1, 2))", "{'a': 1, '~': {'a': 1}}",
+    ]  # fmt: skip
+    (found,) = mutants_of("a.py", b"def a(b):\n    return b\n", {2})
+    assert found.words == "a.py:2: `b` -> another value"
+    done = subprocess.run(
+        [sys.executable, "-c", another("object()")], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
 
 
 def test_only_the_lines_of_the_phase_are_changed() -> None:

@@ -12,7 +12,7 @@ from asbuilt.cli.ui.words import counted
 from asbuilt.events import attempts, phases
 from asbuilt.events.authoring import StageJudged, TaskJudged, TaskPosted
 from asbuilt.events.event import Event
-from asbuilt.proof.evidence import already_failing
+from asbuilt.proof.judgement import already_failing
 from asbuilt.proof.projects.model import suites_of
 from asbuilt.proof.projects.recorded import read_back
 

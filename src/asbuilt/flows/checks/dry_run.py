@@ -22,8 +22,9 @@ from asbuilt.proof.checks_before_work import (
     trial_summary,
     tried_from,
 )
-from asbuilt.proof.evidence import judge_setup, last_lines
+from asbuilt.proof.evidence import last_lines
 from asbuilt.proof.failure import Failure, What, checkout_of, explained
+from asbuilt.proof.judgement import judge_setup
 from asbuilt.proof.projects.finding import find, has_test_files
 from asbuilt.proof.projects.resolving import resolve_setup
 from asbuilt.proof.runner_command_lines import Call

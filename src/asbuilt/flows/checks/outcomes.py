@@ -4,15 +4,29 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.proof.evidence import overall
+from asbuilt.proof.judgement import judge_check, overall, without_filter
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from asbuilt.events.event import Outcome
+    from asbuilt.flows.environments.results import Ran
     from asbuilt.proof.evidence import Evidence
+    from asbuilt.proof.judgement import Judged
 
 _SHOWN: Final = 220
+
+
+def judged_check(check: str, ran: Ran, run: Callable[[str], Ran]) -> Judged:
+    """Judge a check that ran; if its end hides an exit code, run it without that end, which then counts."""
+    judged = judge_check(ran.ended.exit_code, ran.cut_off)
+    alone = without_filter(check) if judged.outcome == "PASS" else None
+    if alone is None:
+        return judged
+    bare = run(alone)
+    shows = judge_check(bare.ended.exit_code, bare.cut_off)
+    hidden = shows._replace(why=f"{shows.why} from `{alone}`; the rest of the check hides it")
+    return judged if shows.outcome == "PASS" else hidden
 
 
 def failures_of(shown: Sequence[Evidence]) -> list[str]:

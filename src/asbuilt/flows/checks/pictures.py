@@ -15,7 +15,7 @@ from asbuilt.events.questions import SignOffKey
 from asbuilt.flows.checks.outcomes import outcome_of
 from asbuilt.flows.checks.prove import tree_of
 from asbuilt.flows.run.briefs import drive_command
-from asbuilt.proof.evidence import Evidence, judge_check
+from asbuilt.proof.judgement import judge_check
 from asbuilt.proof.pictures import Picture, media_of, sorted_out
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Work
     from asbuilt.lifecycle.plan_run.facts import PlanFacts
     from asbuilt.lifecycle.run.moves import Verify
+    from asbuilt.proof.evidence import Evidence
 
 _LEFT: Final = 5
 TESTER: Final = "tester"

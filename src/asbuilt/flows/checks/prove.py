@@ -6,7 +6,7 @@ from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.options import Depth, value_or
-from asbuilt.flows.checks.outcomes import outcome_of
+from asbuilt.flows.checks.outcomes import judged_check, outcome_of
 from asbuilt.flows.checks.project import own_setup, ran_none
 from asbuilt.flows.trials.allowance import Allowance
 from asbuilt.flows.trials.emptied import Emptying, Tested, held_to
@@ -17,12 +17,10 @@ from asbuilt.git.commits import read_commit
 from asbuilt.policy.shell.judge import argv_of
 from asbuilt.proof.change.restored_test_settings import put_back_words
 from asbuilt.proof.counts import Counts, from_output, from_report
-from asbuilt.proof.evidence import (
-    SETUP,
-    Evidence,
+from asbuilt.proof.evidence import SETUP, Evidence
+from asbuilt.proof.judgement import (
     disagreement,
     has_as_many,
-    judge_check,
     judge_setup,
     judge_tests,
     left_out,
@@ -41,7 +39,7 @@ if TYPE_CHECKING:
     from asbuilt.flows.environments.results import Ran
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
-    from asbuilt.proof.evidence import Judged
+    from asbuilt.proof.judgement import Judged
     from asbuilt.proof.projects.model import Setup, Suite
 
 _NOTED: Final = 20
@@ -288,8 +286,9 @@ class Proving:
         same = (tested for tested in tried if not tested.trials.folder and tested.trials.over_tests == over)
         known = {argv_of(tested.ran.command): tested.ran for tested in same}
         for check in checks:
-            ran = known.get(argv_of(check)) or _whole(partial(environment.run, tree, check, over=over))
-            judged = judge_check(ran.ended.exit_code, ran.cut_off)
+            run = partial(environment.run, tree, over=over)
+            ran = known.get(argv_of(check)) or _whole(partial(run, check))
+            judged = judged_check(check, ran, run)
             if judged.outcome != "PASS":
                 judged = judged._replace(why=f"{judged.why}{put_back_words(tuple(over))}")
             evidence = self.evidence(check, ran, judged)._replace(put_back=tuple(over))

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.git.workspace.checkouts import delete, strange_in
 from asbuilt.proof.counts import MAX_XML, Counts, from_output, from_report
-from asbuilt.proof.evidence import cut_off
+from asbuilt.proof.judgement import cut_off
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

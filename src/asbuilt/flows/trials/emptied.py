@@ -6,15 +6,18 @@ Rule: it can take a PASS away and never gives one.
 from __future__ import annotations
 
 import time
+from functools import partial
 from itertools import islice
 from math import ceil, inf
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.flows.trials.allowance import Allowance
 from asbuilt.policy.shell.judge import argv_of
+from asbuilt.proof.judgement import without_filter
 from asbuilt.proof.trials.depth import Trial
 from asbuilt.proof.trials.emptied import emptied, listed, shown_without, sorted_out, word_of, words_for
 from asbuilt.proof.trials.mutants import Mutant, is_probed, planned
+from asbuilt.proof.trials.parts import parts_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.runner_command_lines import Call
     from asbuilt.proof.trials.emptied import Files, Shown
+    from asbuilt.proof.trials.parts import Part
 
 _SINGLES: Final = 3
 """Product files of the base that are emptied, first one and then all three, before all files are."""
@@ -170,15 +174,30 @@ class Emptying:
             return Emptied(None, ("no product file to empty: the base has none that its suite runs",))
         return Emptied("green", (), words_for("green", tried, self._suites[0].counts))
 
-    def singles(self, checks: Sequence[str]) -> tuple[str, ...]:
-        """Return the files that no check misses when they alone are emptied, as far as time allows."""
-        empty = self._emptied(self._files())
-        left_s = self._allowance.seconds(Trial.SINGLES) if len(empty) > 1 else 0.0
-        if not left_s:
-            return ()
+    def parts(self, checks: Sequence[str], *, is_shown: bool) -> tuple[tuple[Part, bool], ...]:
+        """Take parts of the work away one by one, as far as time allows; return each, and if it is missed.
+
+        `is_shown`: the work as a whole is missed, as earlier trials have shown.
+        """
+        trials, files = self._suites[0].trials, self._files()
+        text = trials.order.text if trials.order else ""
+        sources = trials.trees.read(frozenset((*files.product, *files.others)).__contains__)
+        several = files.product if len(files.product) > 1 else ()
+        parts = parts_of(sources, text, several, files.others) or parts_of(sources, text, files.product)
+        left_s = self._allowance.seconds(Trial.PARTS) if parts else 0.0
         until = time.monotonic() + left_s
-        each = ((path, self._without({path: left}, checks, until)) for path, left in sorted(empty.items()))
-        return tuple(path for path, shown in each if shown == "green")
+        tried: list[tuple[Part, bool]] = []
+        idle: set[str] = set()
+        for part in parts if left_s else ():
+            if part.path in idle or (is_shown and not part.path):
+                continue
+            shown = self._without(part.without, checks, until)
+            if shown is None:
+                self._allowance.leave_out(Trial.PARTS)
+                break
+            tried.append((part, shown != "green"))
+            idle |= {part.path} if shown == "green" and part.path and not part.name else set()
+        return tuple(tried)
 
     def _without(self, empty: Mapping[str, bytes], checks: Sequence[str], until: float = inf) -> Shown | None:
         """Run first what may fail soonest: tests that name the files, suites, checks; None: out of time."""
@@ -192,7 +211,8 @@ class Emptying:
             over = {**trials.over_checks, **empty}
             if (limit_s := self._limit(until)) is None:
                 return None
-            if self._environment.run(tree, check, over=over, limit_s=limit_s).ended.exit_code != 0:
+            run = partial(self._environment.run, over=over, limit_s=limit_s)
+            if run(tree, without_filter(check) or check).ended.exit_code != 0:
                 return "tested"
         return "green"
 

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.flows.environments.results import Ran, content_of
 from asbuilt.flows.trials.emptied import Emptied, Emptying, Tested, held_to
-from asbuilt.proof.evidence import IDLE, NO_TEST, SETUP, Evidence, overall
+from asbuilt.proof.change.promised_names import wanted_and_checked
+from asbuilt.proof.evidence import IDLE, NO_TEST, SETUP, Evidence
+from asbuilt.proof.judgement import overall, without_filter
 from asbuilt.proof.trials.depth import Trial
 from asbuilt.proof.trials.emptied import listed
 from asbuilt.proof.trials.mutants import Mutant, is_probed, planned, summary
+from asbuilt.proof.trials.parts import unborne
 from asbuilt.proof.trials.recorders import RECORDER, recorder, unrun
 
 if TYPE_CHECKING:
@@ -68,12 +71,21 @@ class Further:
                 unnoticed_by_own=tuple(mutant.words for mutant in own),
             )
             shown = [head, *shown[1:]]
-        alone = emptying.singles(checks) if found.shown in ("tested", "built") else ()
+        # Old tests notice every change of new lines if these only have another form.
+        is_shown = any(check.proves or check.before == "fails" for check in shown)
+        is_shown |= not any(check.unseen for check in shown)
+        tried = emptying.parts(checks, is_shown=is_shown) if found.shown in ("tested", "built") else ()
+        alone = [part.path for part, is_missed in tried if part.path and not part.name and not is_missed]
+        text = self._tried[0].trials.order.text if self._tried[0].trials.order else ""
         unrun = (f"no check runs this file: {', '.join(alone)}",) if alone else ()
         first = next(at for at, check in enumerate(shown) if _is_fresh(check))
         shown[first] = shown[first]._replace(
             notes=(*shown[first].notes, *unrun, *self._allowance.notes),
             unseen=(*shown[first].unseen, *(f"{path}: no check runs this file" for path in alone)),
+            unnoticed=(
+                *shown[first].unnoticed,
+                *(part.words for part in unborne(tried, wanted_and_checked(text)[0])),
+            ),
         )
         return shown
 
@@ -100,7 +112,7 @@ class Further:
     def _code_before(self, check: Evidence, base: str) -> int | None:
         """Return its exit code there, from earlier evidence or, if that is cheap, from a run."""
         same = (check.argv, base, check.setup)
-        for evidence in self._record.shown():
+        for evidence in self._record.shown() if without_filter(check.name) is None else ():
             if (
                 (evidence.argv, evidence.tree, evidence.setup) == same
                 and not evidence.folder
@@ -113,7 +125,7 @@ class Further:
         if check.duration_s > left_s:
             self._allowance.leave_out(Trial.OWN_CHECKS)
             return None
-        code = self._environment.run(base, check.name).ended.exit_code
+        code = self._environment.run(base, without_filter(check.name) or check.name).ended.exit_code
         return 1 if code is None else code
 
     def _probed(self, shown: Evidence, suite: Tested) -> Evidence:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, ClassVar
 from asbuilt.events.phases import BaselineDone, SetupDone, TestsResolved, WorkspaceMade
 from asbuilt.events.runs import RunStarted, SettingsChanged
 from asbuilt.lifecycle.run.facts import PASS, RunFacts
-from asbuilt.proof.evidence import already_failing, is_red
+from asbuilt.proof.judgement import already_failing, is_red
 from asbuilt.proof.projects.recorded import read_back
 
 if TYPE_CHECKING:

@@ -9,10 +9,11 @@ import ast
 import builtins
 import re
 from collections.abc import Collection, Iterable, Iterator
-from itertools import pairwise
 from typing import Final, Literal, NamedTuple
 
-from asbuilt.proof.change.promised_names import unkept, unwired, wanted_and_checked
+from asbuilt.proof.change.made_for_tests import made_for_tests
+from asbuilt.proof.change.promised_functions import not_written, unwired
+from asbuilt.proof.change.promised_names import unkept, wanted_and_checked
 from asbuilt.proof.suites.model import MAX_BYTES, Change, Finding, Kind, Order, Severity, shortened
 from asbuilt.proof.suites.parsing import Code, Function, dotted, lexed, parsed
 from asbuilt.proof.suites.path_roles import (
@@ -49,23 +50,8 @@ _ADDRESSED: Final = re.compile(
 _UNFINISHED: Final = re.compile(
     r"(?i)not (yet )?implemented|unimplemented|todo|UnsupportedOperation|NotImplemented"
 )
-_LITERAL: Final = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])")
 _WORD: Final = re.compile(r"-?[\w%]+(?:\.\w+)*")
 _CODE: Final = re.compile(r"`([^`]+)`")
-_GROUP: Final = re.compile(r"[(\[{][^()\[\]{}]*[)\]}]")
-_COMPARES: Final = re.compile(r"===?|\bcase\b|\[\s.*\s=\s|^\s*[\"'][^\"']*[\"']\)|\bin\s*[(\[{]")
-_TABLES: Final = re.compile(r"[\"'\d)\]]\s*:|=>")
-_FIELDS: Final = re.compile(r"\w\s*[:=]\s*[\"'\d-].*[:=]\s*[\"'\d-]")
-"""Fields of a record with their values."""
-_RECORD: Final = 3
-_ORDERS: Final = re.compile(r"[<>]=?(?!>)|-(?:l|g)[te]\b")
-_NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
-_PLAIN: Final = frozenset(("0", "1", "-1", "2", "100", ""))
-"""Literals too common to count."""
-_MOST: Final = 1_000
-"""Most test rows, and most product lines, that are compared with each other."""
-_ROWS: Final = 2
-"""One test row in the product may be chance; two are a table of answers."""
 
 
 def hollow(changes: Iterable[Change], order: Order, there: Collection[str]) -> tuple[Finding, ...]:
@@ -73,7 +59,7 @@ def hollow(changes: Iterable[Change], order: Order, there: Collection[str]) -> t
     every = [file for file in changes if file.before != file.after and len(file.after or b"") <= MAX_BYTES]
     if every and all(_is_same_code(file) for file in every) and not _OF_WORDS.search(order.text):
         return (Finding(Kind.COMMENTS_ONLY, Severity.FAILS, every[0].path, ""),)
-    rows = list(dict.fromkeys(row for file in every if _is_test(file.path) for row in _rows(file)))[:_MOST]
+    tests = [file for file in every if _is_test(file.path)]
     _, checks = wanted_and_checked(order.text)
     found = [
         Finding(Kind.EXIT_FORCED, Severity.FAILS, file.path, "the plan's own check does nothing any more")
@@ -86,11 +72,18 @@ def hollow(changes: Iterable[Change], order: Order, there: Collection[str]) -> t
             continue
         found += _stubs(file, order.text)
         found += () if wants_markers else _lines_with(_MARKER, Kind.TODO_LEFT, file)
-        found += _answers(file, rows, order.text)
+        found += made_for_tests(file, tests, order.text)
     for file in every:
         found += _lines_with(_ADDRESSED, Kind.ADDRESSES_THE_JUDGE, file) if language_of(file.path) else ()
     found += _only_parameters(every, order.text)
-    return (*found, *unkept(every, order, there), *unwired(every, order, there))
+    # A file in which only comments differ is as it was.
+    acts = every if _OF_WORDS.search(order.text) else [file for file in every if not _is_same_code(file)]
+    return (
+        *found,
+        *unkept(acts, order, there),
+        *not_written(every, order.text),
+        *unwired(every, order, there),
+    )
 
 
 def _only_parameters(changes: Iterable[Change], text: str) -> Iterator[Finding]:
@@ -192,16 +185,25 @@ class _Written(NamedTuple):
     is_constant: bool
     unread: tuple[str, ...] = ()
     """Parameters that the function never reads."""
+    takes: tuple[str, ...] = ()
 
 
 def _stubs(change: Change, text: str) -> Iterator[Finding]:
     """Find functions that the phase promises by name and that do nothing, or depend on no promised input."""
     if _OF_STUBS.search(text):
         return
-    before = {written.name for written in _functions(change.path, change.old) if not written.is_stub}
+    before = {written.name: written for written in _functions(change.path, change.old) if not written.is_stub}
     promised = {name for code in _CODE.findall(wanted_and_checked(text)[0]) for name in _WORD.findall(code)}
     for written in _functions(change.path, change.new):
-        if written.name in before or written.name not in promised:
+        if written.name not in promised:
+            continue
+        if (then := before.get(written.name)) is not None:
+            ignored = ", ".join(name for name in written.unread if name not in then.takes)
+            if ignored and then.takes:
+                now = f"never reads {ignored}, which is new"
+                yield Finding(
+                    Kind.INPUT_IGNORED, Severity.SIGN_OFF, change.path, now, "", written.name, written.line
+                )
             continue
         if written.is_stub:
             yield Finding(
@@ -251,7 +253,7 @@ def _of_python(tree: ast.Module) -> Iterator[_Written]:
         reads = _names(body, ast.Load)
         is_constant = bool(names) and _answers_something(body) and not reads - _names(body, ast.Store) - fixed
         unread = () if "locals" in reads else tuple(name for name in names if name not in reads)
-        yield _Written(node.name, node.lineno, says, is_stub, is_constant, unread)
+        yield _Written(node.name, node.lineno, says, is_stub, is_constant, unread, tuple(names))
 
 
 def _names(body: Iterable[ast.AST], context: type[ast.expr_context]) -> set[str]:
@@ -340,50 +342,3 @@ def _lines_with(pattern: re.Pattern[str], kind: Kind, change: Change) -> Iterato
     for number, line in change.added:
         if pattern.search(line):
             yield Finding(kind, Severity.SIGN_OFF, change.path, shortened(line), line=number)
-
-
-def _answers(change: Change, rows: Iterable[frozenset[str]], text: str) -> Iterator[Finding]:
-    """Find a product that contains its tests' values side by side, unless the plan names them."""
-    items, _ = wanted_and_checked(text)
-    named = _literals(items) | frozenset(_WORD.findall(items))
-    added = change.added[:_MOST]
-    hits: dict[frozenset[str], int] = {}
-    for (number, line), (_, after) in pairwise((*added, (0, ""))):
-        if _ORDERS.search(line.replace("=>", "")):
-            continue
-        compares, is_table = _COMPARES.search(line) is not None, _TABLES.search(line) is not None
-        there, here = _literals(f"{line}\n{after}"), _literals(line)
-        hits |= {
-            row: number
-            for row in rows
-            # Texts side by side are names of fields as often as answers; only a comparison is a sign.
-            if (
-                compares
-                or (is_table and any(map(_NUMBER.fullmatch, row)))
-                or (len(row) >= _RECORD and _FIELDS.search(line))
-            )
-            and row <= there
-            and row & here
-            and not row <= named
-        }
-    if len(hits) >= _ROWS:
-        first = min(hits.values())
-        values = "; ".join(", ".join(sorted(row)) for row in list(hits)[:3])
-        now = f"it has the tests' own values side by side: {values}"
-        yield Finding(Kind.ANSWERS_THE_TESTS, Severity.SIGN_OFF, change.path, now, line=first)
-
-
-def _rows(change: Change) -> Iterator[frozenset[str]]:
-    """Yield the literals that a test puts side by side: of a call, of a case, of a whole line."""
-    for _, line in change.added:
-        for piece in (line, *_GROUP.findall(line)):
-            found = _literals(piece)
-            if len(found) >= _ROWS:
-                yield frozenset(found)
-
-
-def _literals(text: str) -> frozenset[str]:
-    found = {piece.strip("\"'") for piece in _LITERAL.findall(text)}
-    # In shell patterns, numbers are part of a text.
-    words = {word for piece in found for word in piece.split() if all(map(_NUMBER.fullmatch, piece.split()))}
-    return frozenset(found | words) - _PLAIN

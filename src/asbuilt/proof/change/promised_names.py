@@ -6,7 +6,6 @@ Rule: a name is no promise if its item removes the file or only mentions it.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
@@ -17,9 +16,9 @@ _ITEM: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[.\]\s+)?(.*)$")
 _CHECKS: Final = re.compile(r"(?im)^\W*(verification|validation|checks?|test commands?)\b")
 _LIST: Final = r"((?:`[^`]+`(?:,\s*(?:and\s+)?|\s+and\s+)?)+)"
 """A list of names in backticks."""
-_CODE: Final = re.compile(r"`[^`]*`")
+CODE: Final = re.compile(r"`[^`]*`")
 _FILE: Final = re.compile(r"`(?:\./)?([\w.-]+(?:/[\w.-]+)*\.\w{1,5})(?:[\s:#][^`]*)?`")
-_OF_CLASS: Final = r"(?:[A-Z]\w*(?:\.|::|#))?"
+OF_CLASS: Final = r"(?:[A-Z]\w*(?:\.|::|#))?"
 """The class before a method's name."""
 _HAS: Final = re.compile(
     r"`(?:\./)?([\w./-]+\.\w{1,5})`\s+(?:has|gets|gains|defines|exports|offers|provides|contains)\s+"
@@ -30,7 +29,7 @@ _DECLARED: Final = re.compile(
     r"(?m)^\s*(?:export\s+)?declare\s+(?:async\s+)?(?:function|const|let|var|class)\b.*$"
 )
 """TypeScript declarations; they contain no code that runs."""
-_GOES: Final = re.compile(
+GOES: Final = re.compile(
     r"(?i)\b(remov|delet|drop|renam|mov|replac|merg|split|instead of|no longer|goes|gone|fold|becomes"
     r"|(?:is|are) called)"
 )
@@ -45,15 +44,27 @@ _STATES: Final = re.compile(
     r"|(`[^`]+`)\s+(?:\(new\)|(?!is\b)[a-z]+s\b))"
 )
 """An item that describes a file's contents."""
+_TELLS: Final = re.compile(r"(?i)^\W*(?:document|describe|explain|mention|update|extend|list|note)\w*\b")
 _CHANGES: Final = re.compile(
     r"(?i)^\W*(?:(?:change|update|edit|modify|extend|adapt|adjust|rewrite|wire|make|let)\s+)?(?:in\s+)?"
     r"(`[^`]+`(?:(?:,|\s+and)\s+`[^`]+`)*)(?=\s*:|\s+[a-z]+)"
 )
 """An item whose subject is a file, or that orders its change, and the files."""
-_AS_IT_WAS: Final = re.compile(
+AS_IT_WAS: Final = re.compile(
     r"(?i)\b(?:stays?|keeps?|kept|still|remains?|already|unchanged|untouched|unaffected|not|no|never|nothing|without)\b"
 )
 """An item that may be met by a file that did not change."""
+_DOCUMENTS: Final = re.compile(
+    r"(?i)^\W*(?:document|describe|explain|mention|update|extend|list|note)\w*\b"
+    r".*\b(?:readme|change ?log|docs?|documentation|manual|user guide)\b"
+    r"|^\W*(?:(?:the|a)\s+)?(?:readme|change ?log|docs?|documentation|manual|user guide)\b\s+[a-z]+s?\b"
+)
+"""An item that orders documentation without the name of its file."""
+_DOCUMENT: Final = re.compile(
+    r"(?i)\.(?:md|rst|adoc|txt|html?|\d)$|(^|/)(docs?|man|changelog\.d|newsfragments)/|readme"
+)
+_NUMBER: Final = re.compile(r"(?<![\w.#-])\d{2,}(?![\w.%-]*\w)")
+"""A number that is no version, issue or share; a single digit may be spelled out in code."""
 _PLACED: Final = re.compile(r"/|\.(?:md|rst|adoc)$")
 """A bare `report.csv` may be the output of a program."""
 _ENDPOINT: Final = re.compile(r"`(?:(?:GET|POST|PUT|PATCH|DELETE|HEAD)\s+)?(/[\w{}<>:./-]+)`")
@@ -71,7 +82,7 @@ _PROSE: Final = re.compile(r"(?i)\.(?:md|rst|adoc|txt|html?|xml|svg)$")
 _MAY_BE_EMPTY: Final = re.compile(r"(^|/)(__init__\.py|py\.typed|\.(git)?keep|\.nojekyll|[^/]*\.lock)$")
 _ELSEWHERE: Final = re.compile(r"^(?:[\w-]+\.[\w.-]+|out|output|build|dist|tmp|target|coverage)/")
 """A path that starts with a host name or with an output folder."""
-_MAY_BE: Final = re.compile(r"(?i)\b(or|e\.g\.|such as|optional(ly)?|if (needed|necessary)|maybe|may)\b")
+MAY_BE: Final = re.compile(r"(?i)\b(or|e\.g\.|such as|optional(ly)?|if (needed|necessary)|maybe|may)\b")
 _REFUSES: Final = re.compile(r"(?i)\b(?:refus|reject|rais|throw|fail|den(?:y|ied)|invalid|error)\w*\b")
 _ERROR: Final = re.compile(r"(?<![\w.])([A-Z]\w*(?:Error|Exception)|Err[A-Z]\w+)\b")
 _UNTIL_NOW: Final = re.compile(
@@ -83,25 +94,10 @@ _EXPECTS: Final = re.compile(
 )
 """How a test states that it expects an error."""
 _CATCHES: Final = re.compile(r"(?m)^\s*(?:except\b|\}?\s*catch\b|.*\brecover\(|.*\.catch\()")
-_LOOKED_AT: Final = re.compile(
+LOOKED_AT: Final = re.compile(
     r"(?i)\b(tests?|tested|cover|check|verif|document|comment|describe|mention|like|as in|see|from|"
     r"format|lint)"
 )
-_DEFINES: Final[dict[str, re.Pattern[str]]] = {
-    "python": re.compile(r"^(?:async )?(?:def|class) ([^\W\d]\w*)"),
-    "javascript": re.compile(
-        r"^(?:export )?(?:async )?(?:function\*?|class) ([^\W\d][\w$]*)"
-        r"|^(?:export )?(?:const|let) ([^\W\d][\w$]*) = (?:async )?(?:function\b|\([^)]*\) =>|\w+ =>)"
-    ),
-    "go": re.compile(r"^func ([^\W\d]\w*)\("),
-    "rust": re.compile(r"^(?:pub(?:\([^)]*\))? )?(?:async )?fn ([^\W\d]\w*)"),
-}
-_OFFERS: Final = re.compile(r"^\s*(?:module\.exports\b|exports\.\w+ =|export \{|__all__\b)")
-"""A line that lists what a file exports; it is not a use."""
-_STARTS: Final = frozenset(("main", "init", "setup", "teardown", "handler"))
-_SHORTEST_STEM: Final = 5
-"""Letters of a file name that a sentence does not contain by chance."""
-_DECORATES: Final = ("@", "#[")
 
 
 def wanted_and_checked(text: str) -> tuple[str, str]:
@@ -118,33 +114,44 @@ def unkept(changes: Iterable[Change], order: Order, there: Collection[str]) -> I
     """
     every = list(changes)
     touched = [change.path for change in every]
-    works = any(_is_product(path) for path in touched)
+    works = any(is_product(path) for path in touched)
     empty = [file.path for file in every if file.after is not None and _is_empty(file)]
     for item, path in _promised(order.text):
         if _is_moved(path, item, every):
             continue
         if not any(_is_at(file, path) for file in there):
-            yield _finding(path, item, "the phase names it, and the tree has no such file")
+            yield finding(path, item, "the phase names it, and the tree has no such file")
         elif any(_is_at(file, path) for file in empty) and not (
             _MAY_BE_EMPTY.search(path) or re.search(r"\bempty\b", item)
         ):
-            yield _finding(path, item, "the phase names it, and the file is empty")
-        elif any(_is_at(file, other) for other in _FILE.findall(item) for file in touched):
+            yield finding(path, item, "the phase names it, and the file is empty")
+        elif any(_is_at(file, other) for other in _subject(item, path) for file in touched):
             continue
-        elif not works and _is_product(path) and not _LOOKED_AT.search(item.replace(path, "")):
-            yield _finding(path, item, "the phase names it, and no file of the product was changed")
-        elif _is_product(path) and _is_changed_by(item, path):
-            yield _finding(path, item, "the phase changes it by an item, and it is as it was")
+        elif not works and is_product(path) and not LOOKED_AT.search(item.replace(path, "")):
+            yield finding(path, item, "the phase names it, and no file of the product was changed")
+        elif (is_product(path) and _is_changed_by(item, path)) or (
+            _PROSE.search(path) and not AS_IT_WAS.search(item)
+        ):
+            yield finding(path, item, "the phase changes it by an item, and it is as it was")
     yield from _unnamed(every, order.text)
     yield from _not_added(every, order.text)
+    yield from _not_documented(every, order.text)
+    yield from _no_number(every, order.text)
     yield from _not_refused(every, order)
+
+
+def _subject(item: str, path: str) -> list[str]:
+    """Return the files that an item is about, if the file is one of them; else every file that it names."""
+    found = _CHANGES.match(item)
+    about = _FILE.findall(found[1]) if found is not None else []
+    return about if path in about and is_product(path) else _FILE.findall(item)
 
 
 def _is_changed_by(item: str, path: str) -> bool:
     """Return whether an item is about the change of a file, and not only mentions it."""
     found = _CHANGES.match(item)
     named = found is not None and path in _FILE.findall(found[1])
-    return named and not _AS_IT_WAS.search(item) and not _LOOKED_AT.search(item.replace(path, ""))
+    return named and not AS_IT_WAS.search(item) and not LOOKED_AT.search(item.replace(path, ""))
 
 
 def _is_moved(path: str, item: str, changes: Sequence[Change]) -> bool:
@@ -157,7 +164,7 @@ def _is_moved(path: str, item: str, changes: Sequence[Change]) -> bool:
 
 def _unnamed(changes: Sequence[Change], text: str) -> Iterator[Finding]:
     """Find names that an item says a file has and that the changed file lacks."""
-    for item in _items(text):
+    for item in items_of(text):
         for path, listed in _HAS.findall(item):
             found = next(
                 (file for file in changes if _is_at(file.path, path) and file.after is not None), None
@@ -165,11 +172,11 @@ def _unnamed(changes: Sequence[Change], text: str) -> Iterator[Finding]:
             if found is None:
                 continue
             held = {*re.findall(r"\w+", _DECLARED.sub("", found.new))}
-            named = re.findall(rf"`{_OF_CLASS}([^\W\d]\w*)(?![\w/]*[./])[^`]*`", listed)
+            named = re.findall(rf"`{OF_CLASS}([^\W\d]\w*)(?![\w/]*[./])[^`]*`", listed)
             lacking = [name for name in named if name not in held]
             if lacking:
                 why = f"the phase names {', '.join(lacking)}, which it does not have"
-                yield _finding(found.path, item, why)
+                yield finding(found.path, item, why)
 
 
 def _not_added(changes: Sequence[Change], text: str) -> Iterator[Finding]:
@@ -177,29 +184,58 @@ def _not_added(changes: Sequence[Change], text: str) -> Iterator[Finding]:
     product = [file for file in changes if file.after is not None and not _is_test(file.path)]
     held = {file.path: file.new for file in product}
     words = {*re.findall(r"[\w-]+", "\n".join((*held, *held.values())))}
-    for item in _items(text) if product else ():
+    for item in items_of(text) if product else ():
         is_new = re.search(_ADDS, item, re.IGNORECASE) or _BY_MIGRATION.match(item)
-        if not is_new or _GOES.search(item) or _MAY_BE.search(item):
+        if not is_new or GOES.search(item) or MAY_BE.search(item):
             continue
         path, wanted = product[0].path, _WANTED.search(item)
         named = wanted[1] if wanted else ""
-        functions = re.findall(rf"`{_OF_CLASS}([^\W\d]\w*)\([^`]*`", named)
+        functions = re.findall(rf"`{OF_CLASS}([^\W\d]\w*)\([^`]*`", named)
         pairs = [(function, function) for function in functions]
         for endpoint in _ENDPOINT.findall(named):
             fixed = [part for part in endpoint.split("/") if part and not re.search(r"[{}<>:]", part)]
             pairs += [(endpoint, last) for last in fixed[-1:] if len(last) > 2]
         lacking = [whole for whole, word in pairs if word not in words]
         if lacking:
-            yield _finding(path, item, f"the phase names {', '.join(lacking)}, and no changed file has it")
-        if _MIGRATION.search(_CODE.sub("", item)):
+            yield finding(path, item, f"the phase names {', '.join(lacking)}, and no changed file has it")
+        if _MIGRATION.search(CODE.sub("", item)):
             added = {file.path: "\n".join(line for _, line in file.added) for file in product}
             found = [held[name] for name, lines in added.items() if _MIGRATES.search(f"{name}\n{lines}")]
             if not found or all(
                 _NO_OPERATION.search(sql) or not _COMMENTS.sub("", sql).strip() for sql in found
             ):
-                yield _finding(
+                yield finding(
                     path, item, "the phase wants a migration, and none that does anything was added"
                 )
+
+
+def _not_documented(changes: Sequence[Change], text: str) -> Iterator[Finding]:
+    """Find an item that orders documentation, if the phase changes none."""
+    touched = [change.path for change in changes]
+    for item in items_of(text):
+        found = (
+            None if AS_IT_WAS.search(item) or MAY_BE.search(item) else _DOCUMENTS.search(CODE.sub("", item))
+        )
+        if found is None or any(_is_at(file, path) for file in touched for path in _FILE.findall(item)):
+            continue
+        named = "readme" if "readme" in found[0].lower() else ""
+        if touched and not any(_DOCUMENT.search(path) and named in path.lower() for path in touched):
+            yield finding(touched[0], item, "the phase orders documentation, and no document was changed")
+
+
+def _no_number(changes: Sequence[Change], text: str) -> Iterator[Finding]:
+    """Find an item with several numbers of which no line of the phase has one."""
+    lines = "\n".join(line for file in changes for _, line in file.added)
+    held = {*_NUMBER.findall(lines.replace("_", ""))}
+    for item in items_of(text) if any(is_product(change.path) for change in changes) else ():
+        numbers = dict.fromkeys(_NUMBER.findall(CODE.sub("", item)))
+        if (
+            len(numbers) > 1
+            and not held & numbers.keys()
+            and not any(words.search(item) for words in (GOES, MAY_BE, AS_IT_WAS, LOOKED_AT))
+        ):
+            why = f"no line of the phase has {' or '.join(numbers)}"
+            yield finding(changes[0].path, item, why)
 
 
 def _is_empty(change: Change) -> bool:
@@ -207,7 +243,8 @@ def _is_empty(change: Change) -> bool:
     return not (change.new if _PROSE.search(change.path) else _COMMENTS.sub("", change.new)).strip()
 
 
-def _items(text: str) -> Iterator[str]:
+def items_of(text: str) -> Iterator[str]:
+    """Yield the work items and criteria of a phase, without their boxes."""
     lines = map(_ITEM.match, wanted_and_checked(text)[0].splitlines())
     return (item[1] for item in lines if item is not None)
 
@@ -218,10 +255,10 @@ def _not_refused(changes: Sequence[Change], order: Order) -> Iterator[Finding]:
         "\n".join(
             line
             for file in changes
-            if _is_product(file.path) is is_product and (is_product or language_of(file.path))
+            if is_product(file.path) is of_product and (of_product or language_of(file.path))
             for _, line in file.added
         )
-        for is_product in (True, False)
+        for of_product in (True, False)
     )
     wanted, checked = wanted_and_checked(order.text)
     for line in wanted.splitlines():
@@ -236,9 +273,9 @@ def _not_refused(changes: Sequence[Change], order: Order) -> Iterator[Finding]:
             is_seen = _EXPECTS.search(tests) or not _CATCHES.search(product)
             if expects or (is_raised and not is_returned and is_seen):
                 continue
-            path = next((file.path for file in changes if _is_product(file.path)), "")
+            path = next((file.path for file in changes if is_product(file.path)), "")
             if path:
-                yield _finding(path, item[1], f"the phase names {name}, and no test that it adds expects one")
+                yield finding(path, item[1], f"the phase names {name}, and no test that it adds expects one")
 
 
 def _is_at(path: str, named: str) -> bool:
@@ -248,8 +285,8 @@ def _is_at(path: str, named: str) -> bool:
 def _promised(text: str) -> Iterator[tuple[str, str]]:
     """Yield every file that a work item names, with the item."""
     seen = set()
-    for item in _items(text):
-        if _GOES.search(item) or _MAY_BE.search(item):
+    for item in items_of(text):
+        if GOES.search(item) or MAY_BE.search(item):
             continue
         for path in _FILE.findall(item):
             if path not in seen and (language_of(path) or _is_meant(item, path)):
@@ -261,6 +298,8 @@ def _is_meant(item: str, path: str) -> bool:
     """Return whether an item wants a file that is not code: a program may read or write one when it runs."""
     found = _WANTED.search(item) or _STATES.search(item)
     named = _FILE.findall("".join(filter(None, found.groups()))) if found else []
+    if _PROSE.search(path) and _TELLS.search(item):
+        return not _ELSEWHERE.match(path)
     return path in named and _PLACED.search(path) is not None and not _ELSEWHERE.match(path)
 
 
@@ -268,54 +307,11 @@ def _is_test(path: str) -> bool:
     return is_in_tests(path) or is_called_test(path)
 
 
-def _is_product(path: str) -> bool:
+def is_product(path: str) -> bool:
+    """Return whether a file is code of the product, and no test."""
     return role_of(path) in (Role.PRODUCT, Role.TEST) and not _is_test(path)
 
 
-def _finding(path: str, item: str, why: str) -> Finding:
+def finding(path: str, item: str, why: str) -> Finding:
+    """Return the finding that an item is not kept."""
     return Finding(Kind.PROMISE_UNKEPT, Severity.SIGN_OFF, path, why, shortened(item))
-
-
-def unwired(changes: Sequence[Change], order: Order, there: Collection[str]) -> Iterator[Finding]:
-    """Find definitions that a phase adds and nothing uses, if an item names a file that did not change."""
-    product = [file for file in changes if file.after is not None and _may_use(file.path)]
-    touched = {file.path for file in changes}
-    items = {*re.findall(r"[^\W\d]\w+", wanted_and_checked(order.text)[0].lower())}
-    left = [path for path in there if path not in touched and language_of(path) and _may_use(path)]
-    named = sorted(
-        path for path in left if len(_stem(path)) >= _SHORTEST_STEM and _stem(path).lower() in items
-    )
-    if not named:
-        return
-    lines = [line for file in product for line in file.new.splitlines() if not _OFFERS.match(line)]
-    words = Counter(word for line in lines for word in re.findall(r"[^\W\d][\w$]*", line))
-    wanted = {*re.findall(r"[^\W\d][\w$]*", order.text)}
-    for change in product:
-        if f"{_stem(change.path)}." in order.text:
-            continue
-        before = {name for _, name in _defined(change.path, change.old)}
-        for number, name in _defined(change.path, change.new):
-            if name in before or name in wanted or name.lower() in _STARTS:
-                continue
-            if words[name] == 1:
-                now = f"nothing but a test uses it, and {named[0]}, which the phase speaks of, is as it was"
-                yield Finding(Kind.NOT_WIRED, Severity.SIGN_OFF, change.path, now, "", name, number)
-
-
-def _stem(path: str) -> str:
-    return path.rpartition("/")[2].partition(".")[0]
-
-
-def _defined(path: str, text: str) -> Iterator[tuple[int, str]]:
-    defines, above = _DEFINES.get(language_of(path)), ""
-    for number, line in enumerate(text.splitlines() if defines else (), 1):
-        found = defines.match(line) if defines else None
-        # A decorator may register it.
-        if found is not None and not above.startswith(_DECORATES):
-            yield number, next(name for name in found.groups() if name)
-        above = line
-
-
-def _may_use(path: str) -> bool:
-    is_test = is_in_tests(path) or is_called_test(path) or path.endswith("_test.go")
-    return not is_test and role_of(path) in (Role.PRODUCT, Role.TEST, Role.SETTINGS, Role.OTHER)

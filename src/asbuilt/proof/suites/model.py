@@ -85,6 +85,8 @@ class Kind(StrEnum):
     ANSWERS_THE_TESTS = "answers-the-tests"
     TODO_LEFT = "todo-left"
     NOT_WIRED = "not-wired"
+    SWITCHED_OFF = "switched-off"
+    ERROR_DROPPED = "error-dropped"
     ADDRESSES_THE_JUDGE = "addresses-the-judge"
     NOT_COMPARED = "not-compared"
 

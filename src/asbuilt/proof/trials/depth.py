@@ -18,7 +18,7 @@ _SHARES: Final[dict[Depth, tuple[float, float]]] = {"quick": (1.2, 1.2), "normal
 """Limit for the whole proof as a multiple of the suite's time: without and with changed tests."""
 _PART: Final = 0.15
 _LONGEST_S: Final = 300.0
-_SINGLES_S: Final = 10.0
+_PARTS_S: Final = 10.0
 _RECORDED_S: Final = 60.0
 _SURVIVORS_S: Final = 40.0
 _MARGIN: Final = 0.05
@@ -39,7 +39,7 @@ class Trial(StrEnum):
     LINES = "new lines that no test runs"
     PROBE = "changes to new lines"
     SURVIVORS = "changes to new lines against every check"
-    SINGLES = "the checks without each product file"
+    PARTS = "the checks without each file and function"
 
 
 def depth_in(chosen: object) -> Depth:
@@ -91,8 +91,8 @@ def _box_s(trial: Trial, suite_s: float, *, is_tight: bool, is_narrow: bool) -> 
         case Trial.SURVIVORS:
             # Two mutants have to pass the whole suite before the user is asked.
             return 0.0 if is_tight else max(6 * suite_s, _SURVIVORS_S)
-        case Trial.SINGLES:
-            return min(suite_s * _PART, _LONGEST_S) if is_tight else max(3 * suite_s, _SINGLES_S)
+        case Trial.PARTS:
+            return min(suite_s * _PART, _LONGEST_S) if is_tight else max(3 * suite_s, _PARTS_S)
         case _:
             assert_never(trial)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
-from asbuilt.proof.evidence import already_failing, is_red
+from asbuilt.proof.judgement import already_failing, is_red
 from asbuilt.proof.suites.path_roles import (
     Role,
     is_called_test,

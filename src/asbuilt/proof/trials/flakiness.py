@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from asbuilt.proof.evidence import Evidence, left_out
+from asbuilt.proof.judgement import left_out
 from asbuilt.proof.remarks import Remark
 from asbuilt.proof.suites.model import Severity
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from asbuilt.proof.counts import Counts
+    from asbuilt.proof.evidence import Evidence
 
 
 class Flaky(NamedTuple):

@@ -45,6 +45,14 @@ _SWAPPED: Final = {
 }  # fmt: skip
 
 
+_ANOTHER: Final = (
+    "(lambda v: not v if v in (True, False) and type(v) is bool else v + 1 if type(v) in (int, float)"
+    " else v + '~' if type(v) is str else [*v, v] if type(v) is list else (*v, v) if type(v) is tuple"
+    " else {{**v, '~': v}} if type(v) is dict else 1 / 0)(({}))"
+)
+"""Another value of the same type as a returned one, or an error: a test that looks at no value passes."""
+
+
 class Mutant(NamedTuple):
     """One small change to a file."""
 
@@ -61,7 +69,8 @@ class Mutant(NamedTuple):
         old, new = (
             " ".join(data.decode("utf-8", "replace").split())[:_WORDS] for data in (self.old, self.new)
         )
-        return f"{self.path}:{self.line}: `{old}` -> `{new}`"
+        is_returned = self.new.startswith(_ANOTHER[:_WORDS].encode())
+        return f"{self.path}:{self.line}: `{old}` -> {'another value' if is_returned else f'`{new}`'}"
 
     def applied(self, source: bytes) -> bytes:
         """Return the file with the change."""
@@ -191,7 +200,8 @@ def _changes(tree: ast.AST, source: bytes, starts: Sequence[int]) -> Iterator[_C
             case ast.Return(value=ast.Constant(value=None)):
                 continue
             case ast.Return(value=ast.expr() as value):
-                yield *_place(value, starts), "None"
+                start, end = _place(value, starts)
+                yield start, end, _ANOTHER.format(source[start:end].decode())
             case _:
                 continue
 

@@ -33,8 +33,8 @@ from asbuilt.git.repository import Repository, checkouts, current_branch, open_r
 from asbuilt.library.repository_discovery import find_repository
 from asbuilt.policy.agent_kinds import KINDS
 from asbuilt.policy.sandbox.variables import passed
-from asbuilt.proof.evidence import is_red, judge_setup, judge_tests
 from asbuilt.proof.failure import Failure, What, explained
+from asbuilt.proof.judgement import is_red, judge_setup, judge_tests
 from asbuilt.proof.projects.finding import has_test_files
 from asbuilt.proof.projects.model import Suite
 from asbuilt.proof.projects.resolving import resolve_setup

@@ -21,7 +21,7 @@ from asbuilt.flows.environments.check_environment import CheckEnvironments
 from asbuilt.git.repository import open_repository, resolve
 from asbuilt.journal.home import Home
 from asbuilt.lifecycle.run.money import Spent, forecast, total
-from asbuilt.proof.evidence import judge_check, judge_setup
+from asbuilt.proof.judgement import judge_check, judge_setup
 from asbuilt.proof.projects.resolving import resolve_setup
 from asbuilt.settings import load
 from asbuilt.settings.running import command_in
