@@ -18,7 +18,7 @@ from asbuilt.errors import GateStopped, NotFound, SettingInvalid
 from asbuilt.events.options import AgentProgram, TeamMember
 from asbuilt.policy.agent_kinds import KINDS, Kind, is_below, rung_of
 from asbuilt.policy.roles import Role
-from asbuilt.settings.values import did_you_mean
+from asbuilt.similar_names import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

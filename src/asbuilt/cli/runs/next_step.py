@@ -220,7 +220,8 @@ def after(view: RunView, failures: Sequence[Failure] = ()) -> Next:
             otherwise = f'with a note for the agent: `asbuilt run {slug} -m "what to do differently"`'
             return Next(again, other=otherwise, runs_plan=True)
         case "failed" | "stopped":
-            return Next(again, other=log, runs_plan=options.kind not in own)
+            # An authoring that ended without a plan has no file yet, and needs none to start again.
+            return Next(again, other=log, runs_plan=options.kind not in own and not options.plans)
         case "undone":
             return Next(f"asbuilt run {slug}", runs_plan=True)
         case "done" if options.kind == "author" or (options.task and options.task.operation == "plan"):
