@@ -137,7 +137,7 @@ error: plans/login.md exists already
   Why:  Nothing is ever overwritten.
   Next:
         ${EDITOR:-vi} [TMP]/shop-api/plans/login.md
-    or  choose another name
+        # or choose another name
 """)
     assert asbuilt("plan", "new", "Login", "--name", "../login") == snapshot("""\
 exit 2
@@ -145,7 +145,7 @@ exit 2
 error: "../login" cannot name a plan
   Why:  A plan's name is typed in commands: letters a-z, digits and hyphens, no
         hyphen in front, and not more than 100.
-  Next: For example: --name login
+  Next: asbuilt plan new Login --name login
 """)
     assert (shop / "plans" / "login.md").read_text() == "theirs"
 
@@ -159,7 +159,7 @@ exit 3
 error: no repository here
   Why:  New plans are written into a repository.
   Next: cd your-repo
-    or  name one with --repo DIR; --user takes your own folder
+        # or name one with --repo DIR; --user takes your own folder
 """)
     assert asbuilt("plan", "new", "Login", "--user", cwd=tmp_path) == snapshot("""\
 exit 0

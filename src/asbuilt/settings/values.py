@@ -13,7 +13,7 @@ from asbuilt.errors import SettingInvalid
 from asbuilt.settings.hours import hours_in
 from asbuilt.settings.registry import keys_near, setting_for
 from asbuilt.settings.setting import BUILT_IN_SERVICES, Kind, ServiceTable, Setting, SuiteTable, Value
-from asbuilt.similar_names import did_you_mean
+from asbuilt.similar_names import did_you_mean, nearest
 
 _TRUE: Final = frozenset({"true", "yes", "on", "1"})
 _FALSE: Final = frozenset({"false", "no", "off", "0"})
@@ -33,10 +33,13 @@ def setting_named(key: str) -> Setting:
     found = setting_for(key)
     if found is not None:
         return found
+    meant = nearest(key, keys_near(key))
     raise SettingInvalid(
         f'no setting "{key}"{did_you_mean(key, keys_near(key))}',
         why="An unknown key would have no effect, unnoticed.",
         next_step="`asbuilt config show` lists every key.",
+        typed=key,
+        meant="" if ".NAME." in meant else meant,
     )
 
 

@@ -32,7 +32,6 @@ from asbuilt.errors import (
     AsbuiltError,
     DiskFull,
     FileDenied,
-    NameMisspelt,
     UsageWrong,
 )
 from asbuilt.settings import state_folder
@@ -82,10 +81,8 @@ def _perform(
     try:
         code = work() or DONE
         pen_for(sys.stdout, environ=environ, plain=True, no_color=True).flush()
-    except NameMisspelt as error:
-        error.next_step = _corrected(argv, error.typed, error.meant) or error.next_step
-        code = report_error(pen, error)
     except AsbuiltError as error:
+        error.next_step = _corrected(argv, error.typed, error.meant) or error.next_step
         code = report_error(pen, error)
     except click.exceptions.NoArgsIsHelpError as error:
         _print_rows(pen, error.format_message())
