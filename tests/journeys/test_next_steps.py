@@ -310,6 +310,35 @@ def test_before_the_first_run_every_answer_and_refusal_names_a_command_that_work
         assert code_of(office.asbuilt(*words)) not in REFUSED, (typed, line)
 
 
+def test_without_a_branch_the_next_command_is_the_one_that_checks_it_out(office: Office) -> None:
+    assert nexts(office.run()) == ["asbuilt run greet --finish"]
+    office.git("checkout", "-q", "--detach")
+    switch = "git switch main # no branch is checked out here"
+    assert nexts(office.asbuilt("status", "greet")) == nexts(office.asbuilt()) == [switch]
+    refused = office.run("--finish")
+    assert (code_of(refused), nexts(refused)) == (4, ["git switch main # then run again"])
+    office.git("switch", "-q", "main")
+    assert nexts(office.asbuilt("status", "greet")) == ["asbuilt run greet --finish"]
+
+
+@pytest.mark.parametrize("typed", ["status greet", "plan check greet", "task add hello", "run greet"])
+def test_without_a_commit_the_next_command_is_the_one_that_makes_it(office: Office, typed: str) -> None:
+    office.git("update-ref", "-d", "HEAD")
+    assert nexts(office.asbuilt(*typed.split())) == ['git add -A && git commit -m "First commit"']
+
+
+@pytest.mark.parametrize("typed", ["stop greet"])
+def test_outside_of_a_repository_no_run_is_the_next_command(
+    office: Office, tmp_path: Path, typed: str
+) -> None:
+    office.shop.rename(tmp_path / "elsewhere")
+    (office.shop / "plans").mkdir(parents=True)
+    (office.shop / "plans" / "greet.md").write_text(PLAN, encoding="utf-8")
+    refused = office.asbuilt(*typed.split())
+    assert "is not in a git repository" in " ".join(refused.split())
+    assert nexts(refused) == ["git init # makes one of this folder"]
+
+
 def test_a_run_that_could_open_no_pull_request_is_refused_before_an_agent_works(office: Office) -> None:
     for more in ((), ("--dry-run",)):
         refused = office.run("--finish", "--pr", *more)

@@ -134,7 +134,7 @@ def workers(door: Door) -> int:
 @subcommand(
     "secrets",
     ("asbuilt fleet secrets", "the names that this worker has"),
-    ("`asbuilt fleet secrets NPM_TOKEN < token.txt`", "set one; the value is read from the input"),
+    ("asbuilt fleet secrets NPM_TOKEN < token.txt", "set one; the value is read from the input"),
     ("asbuilt fleet secrets NPM_TOKEN --remove", "remove it"),
 )
 @click.argument("name", required=False)
