@@ -12,16 +12,7 @@ from inline_snapshot import snapshot
 from asbuilt.events.phases import PhaseMarked
 from asbuilt.events.plans import PlanCompleted
 from asbuilt.journal.encoding.codec import event_of
-from tests.cli.plans import (
-    BRACKETS,
-    CHECKLIST,
-    HEADINGS,
-    PROGRESS,
-    RATE_LIMIT,
-    SECTIONS,
-    marked,
-    put,
-)
+from tests.cli.plans import BRACKETS, CHECKLIST, HEADINGS, PROGRESS, RATE_LIMIT, SECTIONS, marked, put
 from tests.library.interference import is_told_who_writes
 
 if TYPE_CHECKING:

@@ -345,3 +345,10 @@ def test_a_run_that_could_open_no_pull_request_is_refused_before_an_agent_works(
         assert refused.startswith("exit 1\n")
         assert "error: this repository has no remote origin\n" in refused
     assert not [*office.state.glob("runs/*")]
+
+
+def test_a_plan_with_errors_is_checked_before_it_is_run(office: Office) -> None:
+    plan = office.shop / "plans" / "greet.md"
+    plan.write_text(PLAN.replace("None.", "Phase 3.", 1), encoding="utf-8")
+    for typed in (("status", "greet"), ("run", "greet")):
+        assert nexts(office.asbuilt(*typed)) == ["asbuilt plan check greet"]
