@@ -21,14 +21,16 @@ exit 0
 --- stdout
 Wrote plans/rate-limiting.md: 2 phases to fill in.
 --- stderr
-Next: asbuilt plan open rate-limiting && asbuilt plan check rate-limiting
+Next: asbuilt plan check rate-limiting
+      # after you edit plans/rate-limiting.md
 """)
     assert asbuilt("plan", "new", "Rate limiting", "--phases", "1") == snapshot("""\
 exit 0
 --- stdout
 Wrote plans/rate-limiting-2.md: 1 phase to fill in.
 --- stderr
-Next: asbuilt plan open rate-limiting-2 && asbuilt plan check rate-limiting-2
+Next: asbuilt plan check rate-limiting-2
+      # after you edit plans/rate-limiting-2.md
 """)
     assert sorted(path.relative_to(shop).as_posix() for path in shop.rglob("*.md")) == snapshot(
         ["plans/rate-limiting-2.md", "plans/rate-limiting.md"]
@@ -123,7 +125,7 @@ def test_without_a_title_two_readable_words_name_it(asbuilt: Callable[..., str],
     (file,) = (shop / "plans").iterdir()
     assert told == (
         f"exit 0\n--- stdout\nWrote plans/{file.name}: 2 phases to fill in.\n"
-        f"--- stderr\nNext: asbuilt plan open {file.stem} && asbuilt plan check {file.stem}\n"
+        f"--- stderr\nNext: asbuilt plan check {file.stem}\n      # after you edit plans/{file.name}\n"
     )
 
 
@@ -166,7 +168,8 @@ exit 0
 --- stdout
 Wrote ~/.claude/plans/login.md: 2 phases to fill in.
 --- stderr
-Next: asbuilt plan open login && asbuilt plan check login
+Next: asbuilt plan check login
+      # after you edit ~/.claude/plans/login.md
 """)
     assert (tmp_path / "home" / ".claude" / "plans" / "login.md").is_file()
 
@@ -178,7 +181,8 @@ exit 0
 --- stdout
 Wrote docs/agreed/login.md: 2 phases to fill in.
 --- stderr
-Next: asbuilt plan open login && asbuilt plan check login
+Next: asbuilt plan check login
+      # after you edit docs/agreed/login.md
 """)
 
 
