@@ -271,7 +271,8 @@ def target_of(checkout: Path) -> str:
     repository = open_repository(checkout)
     branch = (current_branch(repository) or "").removeprefix(_BRANCH)
     if not branch:
-        branches = [ref.removeprefix(_BRANCH) for ref, _ in listed(repository, _BRANCH)]
+        names = (ref.removeprefix(_BRANCH) for ref, _ in listed(repository, _BRANCH))
+        branches = [name for name in names if not name.startswith("asbuilt/")]
         raise GateStopped(
             "no branch is checked out here",
             why="Proven work lands on the branch that is checked out.",
