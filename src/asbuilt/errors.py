@@ -28,11 +28,15 @@ class AsbuiltError(Exception):
 
     exit_code: ClassVar[int] = FAILED
 
-    def __init__(self, what: str, *, why: str, next_step: str) -> None:
+    def __init__(self, what: str, *, why: str, next_step: str, typed: str = "", meant: str = "") -> None:
         super().__init__(what)
         self.what = what
         self.why = why
         self.next_step = next_step
+        self.typed = typed
+        """A misspelt word of the command."""
+        self.meant = meant
+        """The word for it: the next command is the typed one with this word."""
 
 
 class UsageWrong(AsbuiltError):
@@ -59,11 +63,6 @@ class NotFound(AsbuiltError):
 
 class NameMisspelt(NotFound):
     """No plan or attempt has the typed name, and one has a similar name."""
-
-    def __init__(self, what: str, *, why: str, next_step: str, typed: str = "", meant: str = "") -> None:
-        super().__init__(what, why=why, next_step=next_step)
-        self.typed = typed
-        self.meant = meant
 
 
 class PlanUnreadable(AsbuiltError):

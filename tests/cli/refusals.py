@@ -15,7 +15,7 @@ CLASSES = {
     for name, kind in vars(errors).items()
     if isinstance(kind, type) and issubclass(kind, errors.AsbuiltError)
 }
-_HOLE = "\0"
+HOLE = "\0"
 
 
 class Place(NamedTuple):
@@ -34,7 +34,7 @@ class Place(NamedTuple):
 
     def said(self, text: str) -> bool:
         """Tell whether a text can be this refusal's first line."""
-        pattern = ".*".join(map(re.escape, " ".join(self.what.split()).split(_HOLE)))
+        pattern = ".*".join(map(re.escape, " ".join(self.what.split()).split(HOLE)))
         return re.fullmatch(pattern, text, re.DOTALL) is not None
 
 
@@ -46,10 +46,14 @@ def places() -> list[Place]:
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in CLASSES:
                 texts = {one.arg: _text(one.value) for one in node.keywords}
                 whats = _either(node.args[0]) if node.args else [""]
+                steps = [
+                    step for one in node.keywords if one.arg == "next_step" for step in _either(one.value)
+                ]
                 where = file.relative_to(SOURCES).as_posix()
                 found += [
-                    Place(where, node.func.id, what, texts.get("why", ""), texts.get("next_step", ""))
+                    Place(where, node.func.id, what, texts.get("why", ""), step)
                     for what in whats
+                    for step in steps or [""]
                 ]
     return found
 
@@ -57,11 +61,11 @@ def places() -> list[Place]:
 def commands(text: str) -> list[str]:
     """List the commands that a text has in backticks; one whose very name is filled in cannot be told."""
     quoted = (one for one in text.split("`")[1::2] if one.startswith(("asbuilt", "git ")))
-    return [one.replace(_HOLE, "x") for one in quoted if not one.startswith(f"asbuilt {_HOLE}")]
+    return [one.replace(HOLE, "x") for one in quoted if not one.startswith(f"asbuilt {HOLE}")]
 
 
 def shown(text: str) -> str:
-    return text.replace(_HOLE, "{}")
+    return text.replace(HOLE, "{}")
 
 
 def _either(node: ast.expr) -> list[str]:
@@ -79,4 +83,4 @@ def _text(node: ast.expr) -> str:
         case ast.IfExp(body=body, orelse=orelse):
             return f"{_text(body)} {_text(orelse)}"
         case _:
-            return _HOLE
+            return HOLE

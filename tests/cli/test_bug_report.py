@@ -226,7 +226,7 @@ exit 1
 error: mine exists already
   Why:  Nothing is ever overwritten.
   Next: ${EDITOR:-vi} mine
-    or  choose another name
+        # or choose another name
 """)
     assert (shop / "mine").read_text() == "mine"
 

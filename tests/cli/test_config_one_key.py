@@ -36,8 +36,7 @@ exit 2
 --- stderr
 error: no setting "landing.mod". Did you mean landing.mode?
   Why:  An unknown key would have no effect, unnoticed.
-  Next: asbuilt config show
-        # lists every key
+  Next: asbuilt config show landing.mode
 """)
 
 

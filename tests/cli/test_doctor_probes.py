@@ -144,7 +144,7 @@ def test_a_damaged_repository_is_told_in_gits_words(tmp_path: Path, shop: Shop) 
         error=ErrorFacts(
             what=f"{broken}/.git does not lead to a git folder",
             why="It is a file, and its first line is not `gitdir: <folder>`.",
-            next_step=f"In the main checkout: `git worktree repair {broken}`",
+            next_step=f"`git worktree repair {broken}`, in the main checkout",
         ),
     )
 

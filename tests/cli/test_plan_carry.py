@@ -76,7 +76,7 @@ error: plans/PROGRESS.md exists already, with different text
         overwritten.
   Next:
         mv [TMP]/box/plans/PROGRESS.md [TMP]/box/plans/PROGRESS.md.old
-    or  put the plan elsewhere with --user
+        # or put the plan elsewhere with --user
 """)
     assert [path.name for path in (box / "plans").iterdir()] == ["PROGRESS.md"]
     assert environ["HOME"]
@@ -112,7 +112,7 @@ error: plans/rate-limit.md exists already
   Why:  Nothing is ever overwritten.
   Next:
         ${EDITOR:-vi} [TMP]/box/plans/rate-limit.md
-    or  choose another name
+        # or choose another name
 """)
     assert sorted(path.name for path in (box / "plans").iterdir()) == ["rate-limit-2.md", "rate-limit.md"]
 
@@ -155,7 +155,8 @@ exit 1
 error: the bundle cannot be imported: its plan does not have the digest that it
        was sent with
   Why:  asbuilt imports only a bundle that is unchanged since its export.
-  Next: Where the plan is, with the same version: asbuilt plan export PLAN
+  Next: asbuilt plan export PLAN
+        # where the plan is, with the same version
 """),
             id="tampered",
         ),
@@ -167,7 +168,8 @@ exit 1
 error: the bundle cannot be imported: its format is asbuilt.bundle/9; this
        version reads asbuilt.bundle/1
   Why:  asbuilt imports only a bundle that is unchanged since its export.
-  Next: Where the plan is, with the same version: asbuilt plan export PLAN
+  Next: asbuilt plan export PLAN
+        # where the plan is, with the same version
 """),
             id="of another kind",
         ),
@@ -211,7 +213,7 @@ exit 1
 error: stdin holds nothing
   Why:  The input is empty; the command that writes it may have failed.
   Next: asbuilt plan import FILE
-    or  correct the command before the pipe
+        # or correct the command before the pipe
 """),
             id="nothing",
         ),
@@ -221,7 +223,8 @@ error: stdin holds nothing
 exit 1
 error: the bundle cannot be imported: it is incomplete or not valid JSON
   Why:  asbuilt imports only a bundle that is unchanged since its export.
-  Next: Where the plan is, with the same version: asbuilt plan export PLAN
+  Next: asbuilt plan export PLAN
+        # where the plan is, with the same version
 """),
             id="cut off",
         ),
@@ -231,7 +234,8 @@ error: the bundle cannot be imported: it is incomplete or not valid JSON
 exit 1
 error: the plan has 2,000,004 bytes; at most 2,000,000 are read
   Why:  No agent can follow a plan of that size, and no user can review it.
-  Next: Split it into several plans: asbuilt plan new "the second part"
+  Next: asbuilt plan new "the second part"
+        # to split it into several plans
 """),
             id="too large",
         ),
@@ -241,7 +245,8 @@ error: the plan has 2,000,004 bytes; at most 2,000,000 are read
 exit 1
 error: stdin has more than 6,000,000 bytes
   Why:  A plan of that size can be neither followed nor approved.
-  Next: Split it into several plans: asbuilt plan new "the second part"
+  Next: asbuilt plan new "the second part"
+        # to split it into several plans
 """),
             id="far too large",
         ),
@@ -271,7 +276,7 @@ error: out.json exists already
   Why:  Nothing is ever overwritten.
   Next:
         ${EDITOR:-vi} [TMP]/shop-api/out.json
-    or  choose another name
+        # or choose another name
 """)
     assert (shop / "out.json").read_text() == "mine"
 

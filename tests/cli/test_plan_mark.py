@@ -12,16 +12,7 @@ from inline_snapshot import snapshot
 from asbuilt.events.phases import PhaseMarked
 from asbuilt.events.plans import PlanCompleted
 from asbuilt.journal.encoding.codec import event_of
-from tests.cli.plans import (
-    BRACKETS,
-    CHECKLIST,
-    HEADINGS,
-    PROGRESS,
-    RATE_LIMIT,
-    SECTIONS,
-    marked,
-    put,
-)
+from tests.cli.plans import BRACKETS, CHECKLIST, HEADINGS, PROGRESS, RATE_LIMIT, SECTIONS, marked, put
 from tests.library.interference import is_told_who_writes
 
 if TYPE_CHECKING:
@@ -41,6 +32,7 @@ exit 0
 plans/plan.md: phase 2a is marked done.
 --- stderr
 Marked, not proven: no check was run.
+Next: asbuilt plan show plans
 - | 2a — Redis store | 🟡 | | |
 + | 2a — Redis store | ✅ Done | `a1b2c3d` | |
 """),
@@ -53,6 +45,8 @@ Marked, not proven: no check was run.
 exit 0
 --- stdout
 plans/plan.md: phase 2a is marked pending.
+--- stderr
+Next: asbuilt plan show plans
 - | 2a — Redis store | 🟡 | | |
 + | 2a — Redis store | ⬚ | | |
 """),
@@ -65,6 +59,8 @@ plans/plan.md: phase 2a is marked pending.
 exit 0
 --- stdout
 plans/plan.md: phase 3 is marked blocked.
+--- stderr
+Next: asbuilt plan show plans
 - | 3 — Middleware and 429 | ⬚ | | |
 + | 3 — Middleware and 429 | ❌ Blocked | | waits \\| for Redis |
 """),
@@ -79,6 +75,7 @@ exit 0
 plans/plan.md: phase 2a is marked done.
 --- stderr
 Marked, not proven: no check was run.
+Next: asbuilt plan show plans
 - | 2a — Redis store | 🟡 | | |
 + | 2a — Redis store | ✅ Done | | |
 - - [ ] Store a bucket under its key
@@ -99,6 +96,7 @@ exit 0
 plans/plan.md: item 3 of phase 2a is marked done.
 --- stderr
 Marked, not proven: no check was run.
+Next: asbuilt plan show plans
 - - [ ] Let keys expire
 + - [x] Let keys expire
 """),
@@ -111,6 +109,8 @@ Marked, not proven: no check was run.
 exit 0
 --- stdout
 plans/plan.md: phase 1 is marked done already.
+--- stderr
+Next: asbuilt plan show plans
 """),
             id="as it is already",
         ),
@@ -121,6 +121,8 @@ plans/plan.md: phase 1 is marked done already.
 exit 0
 --- stdout
 plans/plan.md: phase 1 is marked in progress.
+--- stderr
+Next: asbuilt plan show plans
 - **Status:** ✅ Done (9f8e7d6)
 + **Status:** 🟡 In progress: one more
 """),
@@ -135,6 +137,7 @@ exit 0
 plans/plan.md: phase 2 is marked done.
 --- stderr
 Marked, not proven: no check was run.
+Next: asbuilt plan show plans
 + **Status:** ✅ Done (a1b2c3d)
 """),
             id="no status line yet",
@@ -148,6 +151,7 @@ exit 0
 plans/plan.md: phase tag-the-release is marked done.
 --- stderr
 Marked, not proven: no check was run.
+Next: asbuilt plan show plans
 - - [ ] Tag the release
 + - [x] Tag the release (a1b2c3d)
 """),
@@ -163,6 +167,7 @@ plans/plan.md: phase publish is marked done.
 --- stderr
 ! Not written: the note: a box has no place for one.
 Marked, not proven: no check was run.
+Next: asbuilt plan show plans
 - - [ ] Tag the release
 + - [x] Tag the release
 - - [ ] Announce it
@@ -177,6 +182,8 @@ Marked, not proven: no check was run.
 exit 0
 --- stdout
 plans/plan.md: phase 2 is marked in progress.
+--- stderr
+Next: asbuilt plan show plans
 - ### Phase 2: Job [NOT STARTED]
 + ### Phase 2: Job [IN PROGRESS]
 """),
@@ -191,6 +198,7 @@ exit 0
 plans/plan.md: phase 2 is marked done.
 --- stderr
 Marked, not proven: no check was run.
+Next: asbuilt plan show plans
 - ### Phase 2: Job [NOT STARTED]\r
 + ### Phase 2: Job [COMPLETED]\r
 """),
@@ -215,6 +223,7 @@ exit 0
 plans/plan.md: the plan is marked complete.
 --- stderr
 Marked, not proven: no check was run.
+Next: asbuilt plan show plans
 - status: approved
 + status: complete
 + completed: [NOW]
@@ -228,6 +237,7 @@ exit 0
 plans/plan.md: the plan is marked complete.
 --- stderr
 Marked, not proven: no check was run.
+Next: asbuilt plan show plans
 + ---
 + status: complete
 + completed: [NOW]
@@ -243,6 +253,7 @@ exit 0
 plans/plan.md: the plan is marked complete.
 --- stderr
 Marked, not proven: no check was run.
+Next: asbuilt plan show plans
 - - **Status**: [IMPLEMENTING]
 + - **Status**: [COMPLETED]
 + - **Completed**: [NOW]
@@ -266,6 +277,7 @@ exit 0
 plans/plan.md, plans/PROGRESS.md: phase 2 is marked done.
 --- stderr
 Marked, not proven: no check was run.
+Next: asbuilt plan show plans
 + **Status:** ✅ Done (a1b2c3d)
 """)
     assert (shop / "plans" / "PROGRESS.md").read_text() == PROGRESS.replace(
@@ -282,6 +294,7 @@ plans/plan.md: phase 2 is marked done.
 --- stderr
 ! Not written: plans/PROGRESS.md does not speak of phase 2.
 Marked, not proven: no check was run.
+Next: asbuilt plan show plans
 + **Status:** ✅ Done
 """)
 
@@ -316,6 +329,7 @@ plans/plan.md: phase 2b is marked done.
 --- stderr
 ! Not written: the note: the tracker has no column for notes.
 Marked, not proven: no check was run.
+Next: asbuilt plan show plans
 - | 2b — Limits per API key | ⬚ | |
 + | 2b — Limits per API key | ✅ Done | |
 """)

@@ -44,7 +44,7 @@ exit 1
 error: phase announce-it has only boxes, and a box can only be done or open
   Why:  A checkbox cannot express blocked.
   Next: asbuilt plan mark plans announce-it done
-    or  pending
+        # or pending
 """),
             id="a box has two states",
         ),

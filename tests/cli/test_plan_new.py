@@ -21,14 +21,16 @@ exit 0
 --- stdout
 Wrote plans/rate-limiting.md: 2 phases to fill in.
 --- stderr
-Next: asbuilt plan open rate-limiting && asbuilt plan check rate-limiting
+Next: asbuilt plan check rate-limiting
+      # after you edit plans/rate-limiting.md
 """)
     assert asbuilt("plan", "new", "Rate limiting", "--phases", "1") == snapshot("""\
 exit 0
 --- stdout
 Wrote plans/rate-limiting-2.md: 1 phase to fill in.
 --- stderr
-Next: asbuilt plan open rate-limiting-2 && asbuilt plan check rate-limiting-2
+Next: asbuilt plan check rate-limiting-2
+      # after you edit plans/rate-limiting-2.md
 """)
     assert sorted(path.relative_to(shop).as_posix() for path in shop.rglob("*.md")) == snapshot(
         ["plans/rate-limiting-2.md", "plans/rate-limiting.md"]
@@ -123,7 +125,7 @@ def test_without_a_title_two_readable_words_name_it(asbuilt: Callable[..., str],
     (file,) = (shop / "plans").iterdir()
     assert told == (
         f"exit 0\n--- stdout\nWrote plans/{file.name}: 2 phases to fill in.\n"
-        f"--- stderr\nNext: asbuilt plan open {file.stem} && asbuilt plan check {file.stem}\n"
+        f"--- stderr\nNext: asbuilt plan check {file.stem}\n      # after you edit plans/{file.name}\n"
     )
 
 
@@ -137,7 +139,7 @@ error: plans/login.md exists already
   Why:  Nothing is ever overwritten.
   Next:
         ${EDITOR:-vi} [TMP]/shop-api/plans/login.md
-    or  choose another name
+        # or choose another name
 """)
     assert asbuilt("plan", "new", "Login", "--name", "../login") == snapshot("""\
 exit 2
@@ -145,7 +147,7 @@ exit 2
 error: "../login" cannot name a plan
   Why:  A plan's name is typed in commands: letters a-z, digits and hyphens, no
         hyphen in front, and not more than 100.
-  Next: For example: --name login
+  Next: asbuilt plan new Login --name login
 """)
     assert (shop / "plans" / "login.md").read_text() == "theirs"
 
@@ -159,14 +161,15 @@ exit 3
 error: no repository here
   Why:  New plans are written into a repository.
   Next: cd your-repo
-    or  name one with --repo DIR; --user takes your own folder
+        # or name one with --repo DIR; --user takes your own folder
 """)
     assert asbuilt("plan", "new", "Login", "--user", cwd=tmp_path) == snapshot("""\
 exit 0
 --- stdout
 Wrote ~/.claude/plans/login.md: 2 phases to fill in.
 --- stderr
-Next: asbuilt plan open login && asbuilt plan check login
+Next: asbuilt plan check login
+      # after you edit ~/.claude/plans/login.md
 """)
     assert (tmp_path / "home" / ".claude" / "plans" / "login.md").is_file()
 
@@ -178,7 +181,8 @@ exit 0
 --- stdout
 Wrote docs/agreed/login.md: 2 phases to fill in.
 --- stderr
-Next: asbuilt plan open login && asbuilt plan check login
+Next: asbuilt plan check login
+      # after you edit docs/agreed/login.md
 """)
 
 

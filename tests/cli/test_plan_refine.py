@@ -87,7 +87,7 @@ exit 2
 --- stderr
 error: no refinement of limits waits
   Why:  The command has no description of the change.
-  Next: asbuilt plan refine limits "what changes"
+  Next: asbuilt plan refine limits -m "what changes"
 """)
     assert propose(asbuilt) == snapshot("""\
 exit 0

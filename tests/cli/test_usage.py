@@ -18,8 +18,14 @@ def test_an_option_without_its_argument_names_the_help_of_its_command(
     asbuilt: Callable[..., str], option: str
 ) -> None:
     shown = " ".join(asbuilt("run", "rate-limit", option).split())
-    assert f"asbuilt run: option '{option}' requires an argument" in shown
-    assert "Next: asbuilt run -h" in shown
+    assert f"error: asbuilt run {option} needs a value Next: asbuilt run -h" in shown
+
+
+def test_an_option_of_few_values_without_its_value_is_typed_with_each(asbuilt: Callable[..., str]) -> None:
+    assert asbuilt("doctor", "--fix") == (
+        "exit 2\n--- stderr\nerror: asbuilt doctor --fix needs sandbox or engine\n"
+        "  Next: asbuilt doctor --fix sandbox\n    or  asbuilt doctor --fix engine\n"
+    )
 
 
 def test_only_a_close_name_is_suggested(asbuilt: Callable[..., str]) -> None:

@@ -16,6 +16,7 @@ from tests.tasks.bench import result
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
 __all__ = ["office"]
 pytestmark = pytest.mark.crash
@@ -190,6 +191,63 @@ def test_a_plan_that_a_script_has_written_is_run_by_it_as_its_next_command_says(
     walk.follow(planned)
 
 
+def test_an_authoring_that_is_given_up_names_what_starts_it_again(alone: Office) -> None:
+    walk = Walk(alone)
+    alone.script.write_text(turn("draft", say("no plan")), encoding="utf-8")
+    by_script = ("--agent", "scripted", "--script", str(alone.script))
+    failed = alone.asbuilt("author", "call out", *by_script)
+    assert nexts(failed) == nexts(alone.asbuilt("status", "call-out")) == ["asbuilt run call-out"]
+    walk.alternative(failed)
+    alone.script.write_text(turn("draft", say(HEY)), encoding="utf-8")
+    assert nexts(walk.follow(failed)) == ["asbuilt approve show a1"]
+
+
+def test_a_run_of_a_complete_plan_says_so_and_starts_nothing(office: Office) -> None:
+    walk = Walk(office)
+    assert "landed on main" in office.run("--finish", "--auto")
+    for more in ((), ("--finish", "--auto"), ("--every", "4h"), ("--dry-run",)):
+        shown = office.asbuilt("run", "greet", *more)
+        assert shown.startswith("exit 0\n")
+        assert "greet   the plan is already complete. Nothing was started.\n" in shown
+        assert nexts(shown) == ["asbuilt report greet"]
+    walk.follow(office.asbuilt("run", "greet"))
+    one = office.asbuilt("run", "greet", "1")
+    assert "greet   phase 1 is already done. Nothing was started.\n" in one
+    assert "greet.2" not in office.asbuilt("log", "greet")
+    assert "PASS" in walk.alternative(one)
+
+
+def test_a_program_that_the_machine_lacks_is_the_users_matter_and_costs_no_fix(
+    office: Office, tmp_path: Path
+) -> None:
+    (tools := tmp_path / "tools").mkdir()
+    office.environ["PATH"] += f":{tools}"
+    plan = office.shop / "plans" / "greet.md"
+    plan.write_text(PLAN.replace("grep -q hello greet.py", "greetlint greet.py"), encoding="utf-8")
+    office.git("commit", "-qam", "lint")
+    parked = office.run()
+    assert code_of(parked) == 5
+    why = "the program greetlint is not installed on this machine; install it first"
+    assert why in " ".join(parked.split())
+    assert "FIX" not in parked
+    linter = tools / "greetlint"
+    linter.write_text("#!/bin/sh\n", encoding="utf-8")
+    linter.chmod(0o755)
+    walk = Walk(office)
+    walk.follow(walk.follow(parked))
+    assert "1 of 4 phases proven" in office.asbuilt("status", "greet")
+
+
+def test_a_program_that_the_phase_is_to_make_is_the_agents_matter(office: Office) -> None:
+    plan = office.shop / "plans" / "greet.md"
+    text = PLAN.replace("`greet.py` says hello", "`greetlint` says hello", 1)
+    plan.write_text(text.replace("grep -q hello greet.py", "greetlint greet.py"), encoding="utf-8")
+    office.git("commit", "-qam", "lint")
+    failed = office.run("--auto")
+    assert code_of(failed) == 1
+    assert "phase 1 is not proven after 2 fixes" in " ".join(failed.split())
+
+
 def test_a_plan_that_no_agent_here_can_run_names_no_run(alone: Office) -> None:
     walk = Walk(alone)
     checked = alone.asbuilt("plan", "check", "greet")
@@ -252,6 +310,34 @@ def test_before_the_first_run_every_answer_and_refusal_names_a_command_that_work
         assert code_of(office.asbuilt(*words)) not in REFUSED, (typed, line)
 
 
+def test_without_a_branch_the_next_command_is_the_one_that_checks_it_out(office: Office) -> None:
+    assert nexts(office.run()) == ["asbuilt run greet --finish"]
+    office.git("checkout", "-q", "--detach")
+    switch = "git switch main # no branch is checked out here"
+    assert nexts(office.asbuilt("status", "greet")) == nexts(office.asbuilt()) == [switch]
+    refused = office.run("--finish")
+    assert (code_of(refused), nexts(refused)) == (4, ["git switch main # then run again"])
+    office.git("switch", "-q", "main")
+    assert nexts(office.asbuilt("status", "greet")) == ["asbuilt run greet --finish"]
+
+
+@pytest.mark.parametrize("typed", ["status greet", "plan check greet", "task add hello", "run greet"])
+def test_without_a_commit_the_next_command_is_the_one_that_makes_it(office: Office, typed: str) -> None:
+    office.git("update-ref", "-d", "HEAD")
+    assert nexts(office.asbuilt(*typed.split())) == ['git add -A && git commit -m "First commit"']
+
+
+@pytest.mark.parametrize("typed", ["stop greet"])
+def test_outside_of_a_repository_no_run_is_the_next_command(
+    office: Office, tmp_path: Path, typed: str
+) -> None:
+    office.shop.rename(tmp_path / "elsewhere")
+    (office.shop / "plans").mkdir(parents=True)
+    (office.shop / "plans" / "greet.md").write_text(PLAN, encoding="utf-8")
+    refused = office.asbuilt(*typed.split())
+    assert nexts(refused) == ['asbuilt plan new "what you want" --user']
+
+
 def test_a_run_that_could_open_no_pull_request_is_refused_before_an_agent_works(office: Office) -> None:
     for more in ((), ("--dry-run",)):
         refused = office.run("--finish", "--pr", *more)
@@ -299,3 +385,10 @@ def test_a_yes_after_the_end_of_its_run_names_the_run_in_which_it_counts(office:
     assert code_of(office.run("--auto")) == 1
     answered = office.asbuilt("approve", "a1", "yes, it greets next year")
     assert nexts(answered) == ["asbuilt run greet"]
+
+
+def test_a_plan_with_errors_is_checked_before_it_is_run(office: Office) -> None:
+    plan = office.shop / "plans" / "greet.md"
+    plan.write_text(PLAN.replace("None.", "Phase 3.", 1), encoding="utf-8")
+    for typed in (("status", "greet"), ("run", "greet")):
+        assert nexts(office.asbuilt(*typed)) == ["asbuilt plan check greet"]

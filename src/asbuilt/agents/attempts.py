@@ -137,7 +137,7 @@ class FolderAttempts:
             raise SandboxUnavailable(
                 f"no sandbox for agents on this machine: {causes or 'none was asked for'}",
                 why="It could write to anything that you can write to.",
-                next_step="`asbuilt doctor` shows a fix, or: asbuilt config set sandbox.required false",
+                next_step="`asbuilt doctor` shows a fix, or: `asbuilt config set sandbox.required false`",
             )
         return Terms(
             level=level,

@@ -18,7 +18,7 @@ from asbuilt.errors import GateStopped, NotFound, SettingInvalid
 from asbuilt.events.options import AgentProgram, TeamMember
 from asbuilt.policy.agent_kinds import KINDS, Kind, is_below, rung_of
 from asbuilt.policy.roles import Role
-from asbuilt.settings.values import did_you_mean
+from asbuilt.similar_names import did_you_mean, nearest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,6 +71,8 @@ class Roster(NamedTuple):
                 why=f"asbuilt drives {', '.join(self.kinds)}, or an agent that you defined under"
                 " `[agents.NAME]`.",
                 next_step="`asbuilt doctor agents` lists the installed agents.",
+                typed=name,
+                meant=nearest(kind, known),
             )
         return kind
 

@@ -99,7 +99,7 @@ def runs_already(address: str) -> UsageWrong:
     return UsageWrong(
         f"a board runs already, at {address}",
         why="A user has one board.",
-        next_step="asbuilt board --print-link signs in to it; Ctrl-C where it runs ends it.",
+        next_step="`asbuilt board --print-link` signs in to it; Ctrl-C where it runs ends it.",
     )
 
 

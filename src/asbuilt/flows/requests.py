@@ -331,5 +331,5 @@ def _may_approve(
         raise GateStopped(
             f"{asked.name} is not yours to answer: {', '.join(names)} may approve plans here",
             why="approvals.plan lists them, and landed commits name the approver.",
-            next_step="Ask one of them; `asbuilt approve` lists what waits.",
+            next_step="`asbuilt approve` lists what waits; one of them has to answer.",
         )

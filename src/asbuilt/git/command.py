@@ -269,7 +269,7 @@ def _failed(argv: tuple[str | bytes, ...], result: CommandResult) -> GitFailed:
     return GitFailed(
         f"git {_verb(argv)} failed (exit {result.code})",
         why=f"{ENDED} {-result.code}" if result.code < 0 else message,
-        next_step="`pgrep -l git` shows whether a git runs; if none does, remove the lock."
+        next_step="`pgrep -l git` shows whether a git runs. If none does, remove the lock."
         if _LOCKED.search(result.err)
         else "`git status` shows whether git works there; nothing was lost.",
     )

@@ -362,7 +362,7 @@ def _linked(marker: Path) -> Path:
         raise GitFailed(
             f"{marker} does not lead to a git folder",
             why="It is a file, and its first line is not `gitdir: <folder>`.",
-            next_step=f"In the main checkout: `git worktree repair {shlex.quote(str(marker.parent))}`",
+            next_step=f"`git worktree repair {shlex.quote(str(marker.parent))}`, in the main checkout",
         )
     return (marker.parent / target.removeprefix("gitdir:").strip()).resolve()
 

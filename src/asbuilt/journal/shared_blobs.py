@@ -161,5 +161,5 @@ def _unreachable(place: str, message: str) -> StoreFailed:
     return StoreFailed(
         f"the shared place for outputs, {place}, cannot be used: {message}",
         why="Another worker could not read the evidence of this one.",
-        next_step="`asbuilt config show store.blobs` shows who set it; `asbuilt doctor` tries it.",
+        next_step="`asbuilt config show store.blobs` shows who set it, or try it: `asbuilt doctor`",
     )

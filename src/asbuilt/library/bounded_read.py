@@ -52,7 +52,7 @@ def within(data: bytes, limit: int, name: str) -> bytes:
     raise PlanUnreadable(
         f"{name} has more than {limit:,} bytes",
         why="A plan of that size can be neither followed nor approved.",
-        next_step='Split it into several plans: `asbuilt plan new "the second part"`',
+        next_step='`asbuilt plan new "the second part"`, to split it into several plans',
     )
 
 

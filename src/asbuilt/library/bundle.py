@@ -87,5 +87,5 @@ def _damaged(how: str) -> PlanUnreadable:
     return PlanUnreadable(
         f"the bundle cannot be imported: {how}",
         why="asbuilt imports only a bundle that is unchanged since its export.",
-        next_step="Where the plan is, with the same version: `asbuilt plan export PLAN`",
+        next_step="`asbuilt plan export PLAN`, where the plan is, with the same version",
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from difflib import get_close_matches
 from pathlib import Path
 from stat import S_ISREG
 from typing import Final
@@ -12,6 +11,7 @@ from unicodedata import normalize
 from asbuilt.errors import NameMisspelt, NotFound, UsageWrong
 from asbuilt.library.search_path import Library, PlanFile, describe, looked_in, plans
 from asbuilt.plan.names import slug_of_file
+from asbuilt.similar_names import nearest
 
 _NAMES_SHOWN: Final = 8
 
@@ -65,15 +65,14 @@ def _named_file(library: Library, name: str) -> Path | None:
 
 def _missing(library: Library, name: str, every: Sequence[PlanFile]) -> NotFound:
     slugs = list(dict.fromkeys(plan.slug for plan in every))
-    wanted = Path(name).name.removesuffix(".md").casefold()
-    close = get_close_matches(wanted, slugs, n=1, cutoff=0.6)
-    if close:
+    wanted = Path(name).name.removesuffix(".md")
+    if close := nearest(wanted, slugs):
         return NameMisspelt(
-            f'no plan "{name}". Did you mean {close[0]}?',
+            f'no plan "{name}". Did you mean {close}?',
             typed=name,
-            meant=close[0],
+            meant=close,
             why=f"Searched {looked_in(library)}.",
-            next_step=f"`asbuilt plan show {close[0]}`",
+            next_step=f"`asbuilt plan show {close}`",
         )
     if not slugs:
         return NotFound(

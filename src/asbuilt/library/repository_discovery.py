@@ -53,6 +53,12 @@ def branch_of(repository: Repository) -> str | None:
     return None if branch in ("", ".invalid") else branch
 
 
+def is_detached(repository: Repository) -> bool:
+    """Return whether a commit is checked out, and no branch."""
+    head = _first_line(_own_folder(repository) / "HEAD")
+    return bool(head) and not head.startswith("ref: ")
+
+
 def merging(repository: Repository) -> str:
     """Return the commit that the user is merging at the root; empty if no merge is in progress."""
     return _first_line(_own_folder(repository) / "MERGE_HEAD")

@@ -29,7 +29,7 @@ def slug_of_file(name: str) -> str:
         raise UsageWrong(
             f'"{name}" cannot name a plan',
             why="A plan's name is typed in commands: letters a-z, digits and hyphens, no hyphen in front.",
-            next_step=f"In its folder: `mv {quote(name)} {better}.md`",
+            next_step=f"`mv {quote(name)} {better}.md`, in its folder",
         )
     return slug
 
@@ -42,7 +42,9 @@ def slug_of_name(name: str) -> str:
             f'"{name}" cannot name a plan',
             why="A plan's name is typed in commands: letters a-z, digits and hyphens, no hyphen in front, and"
             f" not more than {_LONGEST}.",
-            next_step=f"For example: --name {new_slug(slug) or 'my-plan'}",
+            next_step="Give another name, of these characters.",
+            typed=name,
+            meant=new_slug(slug) or "my-plan",
         )
     return slug
 

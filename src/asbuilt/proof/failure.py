@@ -84,7 +84,7 @@ class Failure(NamedTuple):
         for line in reversed(self.lines):
             if (found := _UNKNOWN_PROGRAM.search(line)) is not None:
                 # One that a program of the project starts comes from the project's packages.
-                is_named = found["needed"] or found["program"] in re.split(r"[\s;&|()]+", self.command)
+                is_named = found["needed"] or found["program"] in _words(self.command)
                 return (found["needed"] or found["program"]) if is_named else ""
         return ""
 
@@ -129,6 +129,12 @@ def failure_of(evidence: Evidence, output: bytes, *, on_base: bool = False) -> F
         tests = "uncounted"
     found = explained(failed, output, tests=tests)
     return found._replace(lines=failure_lines(output, evidence.new_failures or evidence.old_failures))
+
+
+def missing_program(evidence: Evidence, output: bytes) -> str:
+    """Return the program that a check's own command names and that could not be started; empty if none."""
+    failed = Failure("check", evidence.command, exit_code=evidence.exit_code, lines=last_lines(output))
+    return failed.missing if failed.missing in _words(evidence.command) else ""
 
 
 def checkout_of(tree: str, folder: str = "") -> str:
@@ -289,6 +295,10 @@ def _advice(failure: Failure, agent: str, tests: Tests) -> tuple[str, str]:
         following = TRY_AGAIN if found and is_absent else row.next.format(**fields).rstrip()
         return row.cause.format(**fields), following
     return "", ""
+
+
+def _words(command: str) -> list[str]:
+    return re.split(r"[\s;&|()]+", command)
 
 
 def _signal(exit_code: int | None) -> str:

@@ -12,7 +12,8 @@ from asbuilt.errors import SettingInvalid
 from asbuilt.settings import files
 from asbuilt.settings.registry import NAMED, SETTINGS, keys_near, setting_for
 from asbuilt.settings.setting import Setting, Value
-from asbuilt.settings.values import did_you_mean, from_text, from_toml, shown
+from asbuilt.settings.values import from_text, from_toml, shown
+from asbuilt.similar_names import did_you_mean
 
 _TABLES: Final = frozenset(key.partition(".")[0] for key in SETTINGS)
 _NAMED_TABLES: Final = frozenset(key.partition(".")[0] for key in NAMED)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePosixPath
 from typing import Any, Final, TypeGuard, assert_never
 
@@ -14,6 +13,7 @@ from asbuilt.errors import SettingInvalid
 from asbuilt.settings.hours import hours_in
 from asbuilt.settings.registry import keys_near, setting_for
 from asbuilt.settings.setting import BUILT_IN_SERVICES, Kind, ServiceTable, Setting, SuiteTable, Value
+from asbuilt.similar_names import did_you_mean, nearest
 
 _TRUE: Final = frozenset({"true", "yes", "on", "1"})
 _FALSE: Final = frozenset({"false", "no", "off", "0"})
@@ -33,17 +33,14 @@ def setting_named(key: str) -> Setting:
     found = setting_for(key)
     if found is not None:
         return found
+    meant = nearest(key, keys_near(key))
     raise SettingInvalid(
         f'no setting "{key}"{did_you_mean(key, keys_near(key))}',
         why="An unknown key would have no effect, unnoticed.",
         next_step="`asbuilt config show` lists every key.",
+        typed=key,
+        meant="" if ".NAME." in meant else meant,
     )
-
-
-def did_you_mean(word: str, known: Iterable[str], *, likeness: float = 0.6) -> str:
-    """Return a suggestion of the nearest known word, as the end of a sentence, or an empty string."""
-    near = difflib.get_close_matches(word, list(known), n=1, cutoff=likeness)
-    return f". Did you mean {near[0]}?" if near else ""
 
 
 def from_text(setting: Setting, text: str, *, where: str, next_step: str) -> Value:

@@ -97,7 +97,7 @@ def test_a_command_in_an_error_is_never_broken(
     command = "asbuilt plan mark plans/" + "a-long-name/" * 8 + 'plan.md 4b --done "so it is"'
     error = PlanChanged("it changed", why="Somebody wrote it.", next_step=f"Look, then `{command}`, and see.")
     assert boundary.run(_raising(error), argv=[], environ=state) == 4
-    assert f"        {command}," in capsys.readouterr().err.split("\n")
+    assert f"        {command}" in capsys.readouterr().err.split("\n")
 
 
 def test_text_of_somebody_else_cannot_steer_the_terminal(

@@ -57,7 +57,7 @@ def command(  # noqa: PLR0913 - the options of the command
         raise NotFound(
             "the board is not installed",
             why="It needs a web server, which the other commands do not.",
-            next_step="uv tool install 'asbuilt[board]'",
+            next_step="`uv tool install 'asbuilt[board]'`",
         )
     from asbuilt.board import server  # noqa: PLC0415  the door's dispatch
 

@@ -65,7 +65,7 @@ def join(door: Door, url: str, *, labels: tuple[str, ...]) -> int:
         raise UsageWrong(
             "a fleet needs the address of a Postgres database",
             why="The machines of a fleet share their journal.",
-            next_step="asbuilt fleet join postgresql://USER@HOST/DATABASE",
+            next_step="`asbuilt fleet join postgresql://USER@HOST/DATABASE`",
         )
     words = [check_label(label) for label in labels]
     environ = {**door.environ, SETTINGS["store.url"].variable: address}
@@ -150,7 +150,7 @@ def secrets(door: Door, name: str | None, *, remove: bool) -> int:
             raise UsageWrong(
                 f"{name!r} is not the name of a variable",
                 why="A name has letters, digits and _, and does not begin with a digit.",
-                next_step="asbuilt fleet secrets NPM_TOKEN < token.txt",
+                next_step="`asbuilt fleet secrets NPM_TOKEN < token.txt`",
             )
         value = None if remove else _value(door)
         was = membership.set_secret(home, name, value)
@@ -174,7 +174,7 @@ def _value(door: Door) -> str:
         raise UsageWrong(
             "there is no value on the input",
             why="A value on the command line would be in the list of processes.",
-            next_step="asbuilt fleet secrets NAME < FILE",
+            next_step="`asbuilt fleet secrets NAME < FILE`",
         )
     return value
 
@@ -185,7 +185,7 @@ def _journal(door: Door) -> Journal:
         raise GateStopped(
             "this machine is in no fleet",
             why="Its journal is a file of its own; a fleet shares a Postgres database.",
-            next_step="asbuilt fleet join postgresql://USER@HOST/DATABASE",
+            next_step="`asbuilt fleet join postgresql://USER@HOST/DATABASE`",
         )
     return journal
 

@@ -141,7 +141,7 @@ def add(door: Door, text: str, *, kind: str, files: tuple[str, ...]) -> None:
         raise UsageWrong(
             f"{memory.KEPT} facts are stored here, and that is the limit",
             why="Facts are never deleted automatically.",
-            next_step="`asbuilt memory list --kind fact` lists them; `asbuilt memory clear m3` deletes one.",
+            next_step="`asbuilt memory list --kind fact`, or delete one: `asbuilt memory clear m3`",
         )
     if not door.emitted("asbuilt.memory/1", plain(same[0])):
         door.screen.answer(f"Added {same[0].name}." if new else f"{same[0].name} has this text already.")
@@ -165,7 +165,7 @@ def clear(door: Door, names: tuple[str, ...], *, kind: str | None, yes: bool) ->
         raise UsageWrong(
             f"deleting {what} needs a yes",
             why="Deleted memories cannot be restored.",
-            next_step="`asbuilt memory list` lists them; `asbuilt memory clear --yes` deletes them.",
+            next_step="`asbuilt memory list`, or delete them: `asbuilt memory clear --yes`",
         )
     if looking is not None and looking.repo is not None:
         with looking.journal.store.write() as session:

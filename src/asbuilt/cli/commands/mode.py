@@ -63,7 +63,7 @@ def chosen(door: Door, key: str | None) -> Conversation:
             raise NotFound(
                 f"no conversation is known as {key}",
                 why="A conversation is known from its first plan mode or approved plan until it ends.",
-                next_step="In its folder: `asbuilt mode show`",
+                next_step="`asbuilt mode show`, in its folder",
             )
         return Conversation(known, folder_of(door.environ, known))
     around = key_of(door.environ)
@@ -76,7 +76,7 @@ def chosen(door: Door, key: str | None) -> Conversation:
         raise NotFound(
             "no conversation is known in this folder",
             why="A conversation is known from its first plan mode or approved plan.",
-            next_step="In the conversation: `/asbuilt:plan`",
+            next_step="`/asbuilt:plan`, typed in the conversation",
         )
     listed = ", ".join(f"{conversation.key} ({conversation.shown()})" for conversation in found)
     raise UsageWrong(
@@ -183,7 +183,7 @@ def exit_(door: Door, conversation: str | None) -> None:
         raise GateStopped(
             f"plan mode is not on in {found.key}",
             why="There is nothing to exit.",
-            next_step="asbuilt mode show",
+            next_step="`asbuilt mode show`",
         )
 
 
@@ -227,7 +227,7 @@ def _exit(door: Door, found: Conversation) -> bool:
             raise GateStopped(
                 "an agent cannot turn plan mode off",
                 why="The user does, by approving the plan or by a command.",
-                next_step=f"asbuilt mode exit --conversation {found.key} (there: /asbuilt:plan exit)",
+                next_step=f"`asbuilt mode exit --conversation {found.key}`, or there: `/asbuilt:plan exit`",
             )
         keep_hold(found.folder, None)
     answer(door, f"{found.key}   ", f"{words(None)}{_KERNEL if hold.by == 'session' else _OWN}")

@@ -100,6 +100,7 @@ def _continues(door: Door, cancelled: list[Schedule], running: list[Run]) -> int
         door.screen.answer("Nothing is scheduled here.")
     for run, name in zip(running, names, strict=True):
         door.screen.answer(printable(f"{name} continues; asbuilt stop {run.options.slug} ends it."))
+    next_command(door, "asbuilt status")
     return DONE
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import NamedTuple
 
-from asbuilt.cli.runs.next_step import Next, has_agent, script_option
+from asbuilt.cli.runs.next_step import Next, before_work, has_agent, script_option
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.run_context import look_at
 from asbuilt.cli.ui.messages import talk
 from asbuilt.events.options import RunOptions, value_or
 from asbuilt.journal import schedules
+from asbuilt.library.repository_discovery import find_repository
 from asbuilt.settings import Settings
 
 
@@ -57,7 +58,10 @@ def chosen_before(door: Door, plan: str) -> Chosen | None:
 
 
 def with_agent(door: Door, settings: Settings, command: str, *, plan: str = "") -> Next:
-    """Return a next command that starts an agent, or the one that lists agents if there is none."""
+    """Return a next command that starts an agent; what git needs first, or an agent, is before it."""
+    here = find_repository(door.start)
+    if here is not None and (first := before_work(here)) is not None:
+        return first
     before = chosen_before(door, plan) if plan else None
     if before is not None and before.script:
         return Next(command)

@@ -51,7 +51,7 @@ def need_programs(door: Door, options: RunOptions) -> RunOptions:
             "this repository's own git settings name programs, and you have not agreed to them",
             why=f"Git would start them as you: {'; '.join(rows)}. An agreement holds for this folder, these"
             " settings and the contents of its files that they name.",
-            next_step=f"asbuilt config set {_PROGRAMS} +{programs.digest}",
+            next_step=f"`asbuilt config set {_PROGRAMS} +{programs.digest}`",
         )
     edit(user_place(door.environ), setting_named(_PROGRAMS), (*granted, programs.digest), None)
     return structs.replace(options, programs=(*granted, programs.digest))
@@ -73,7 +73,7 @@ def need_variables(door: Door, options: RunOptions, *, needs_values: bool = True
                 " granted",
                 why="Its checks and its setup could read the value, and so could code that an agent wrote."
                 " A grant holds for this folder and these names.",
-                next_step=f"asbuilt config set {GRANTED} +{wanted.digest}",
+                next_step=f"`asbuilt config set {GRANTED} +{wanted.digest}`",
             )
         edit(
             user_place(door.environ), setting_named(GRANTED), (*settings.globs(GRANTED), wanted.digest), None
@@ -84,5 +84,5 @@ def need_variables(door: Door, options: RunOptions, *, needs_values: bool = True
         raise GateStopped(
             f"the variable {name} has no value",
             why=f"{key} names it, and neither your settings nor the environment of this command have it.",
-            next_step=f'asbuilt config set {missing[0]} "<value>"',
+            next_step=f'`asbuilt config set {missing[0]} "<value>"`',
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from asbuilt.cli.runs.next_step import Next
+from asbuilt.cli.runs.next_step import Next, before_work
 from asbuilt.cli.runs.waiting import Waiting
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.plan_context import desk_for
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 
 def by_its_marks(door: Door, name: str) -> tuple[PlanView, Waiting]:
     """Return the state of a plan file, and what it waits for; raises NotFound if there is no such plan."""
-    opened = desk_for(door).open(name)
+    desk = desk_for(door)
+    opened = desk.open(name)
     done = opened.plan.marked_done
     phases = [_marked(phase, done) for phase in opened.plan.phases]
     slug = opened.at.slug or opened.at.shown
@@ -30,6 +31,8 @@ def by_its_marks(door: Door, name: str) -> tuple[PlanView, Waiting]:
     view = PlanView(Address(LOCAL, "", opened.at.shown), slug, changed, None, None, phases, Spent())
     is_over = bool(phases) and view.done == len(phases)
     errors = sum(problem.severity == "error" for problem in opened.plan.problems)
+    here = desk.library.repository
+    first = before_work(here) if here is not None and not (is_over or errors) else None
     if is_over:
         words, command = "Every phase is done by its mark.", "asbuilt plan list"
     elif errors:
@@ -39,7 +42,7 @@ def by_its_marks(door: Door, name: str) -> tuple[PlanView, Waiting]:
         )
     else:
         words, command = "asbuilt has not run it yet.", f"asbuilt run {slug}"
-    return view, Waiting("nobody", "", "", words, Next(command))
+    return view, Waiting("nobody", "", "", words, first or Next(command))
 
 
 def _marked(phase: Phase, done: frozenset[str]) -> PhaseProgress:

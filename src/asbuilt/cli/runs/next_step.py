@@ -5,12 +5,20 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.cli.ui.messages import as_advice, next_step
 from asbuilt.errors import GitFailed, NotFound
 from asbuilt.git.first_use import first_commit, is_foreign
-from asbuilt.library.repository_discovery import Repository, branch_of, is_bare, is_unborn
+from asbuilt.library.repository_discovery import (
+    Repository,
+    branch_of,
+    find_repository,
+    is_bare,
+    is_detached,
+    is_unborn,
+)
 from asbuilt.library.search_path import Library, plans
 from asbuilt.lifecycle.status.run_state import DONE
 from asbuilt.policy.agent_kinds import KINDS
@@ -144,6 +152,15 @@ def answering(asked: Approval, name: str) -> Next:
     return Next(f"asbuilt approve yes {name}{note}", other=f'decline: `asbuilt approve no {name} -m "why"`')
 
 
+def on_a_branch(following: Next, run: RunView | None, root: Path | None) -> Next:
+    """Return the next command; without a branch in the checkout `root` no new run starts, so it is first."""
+    here = find_repository(root) if root is not None else None
+    is_new = following.runs_plan and run is not None and run.run.is_over
+    if run is None or not is_new or here is None or not is_detached(here):
+        return following
+    return Next(f"git switch {quote(run.run.options.branch)}", comment="no branch is checked out here")
+
+
 def without_its_file(slug: str, run: RunView | None, back: str) -> Next:
     """Return the next command for a plan whose file is gone: what is proven lands from its recorded text.
 
@@ -222,7 +239,8 @@ def after(view: RunView, failures: Sequence[Failure] = ()) -> Next:
             otherwise = f'with a note for the agent: `asbuilt run {slug} -m "what to do differently"`'
             return Next(again, other=otherwise, runs_plan=True)
         case "failed" | "stopped":
-            return Next(again, other=log, runs_plan=options.kind not in own)
+            # An authoring that ended without a plan has no file yet, and needs none to start again.
+            return Next(again, other=log, runs_plan=options.kind not in own and not options.plans)
         case "undone":
             return Next(f"asbuilt run {slug}", runs_plan=True)
         case "done" if options.kind == "author" or (options.task and options.task.operation == "plan"):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from asbuilt.cli.runs.lost_plan_file import bringing_back, is_lost
-from asbuilt.cli.runs.next_step import Next, after, answering, merge_by_hand, without_its_file
+from asbuilt.cli.runs.next_step import Next, after, answering, merge_by_hand, on_a_branch, without_its_file
 from asbuilt.cli.ui.clock import ago, at, lasting, parsed, stamp, until
 from asbuilt.cli.ui.schedules import schedule_sentence
 from asbuilt.cli.ui.words import by_whom, counted
@@ -78,6 +78,7 @@ class Waiting(NamedTuple):
 def waiting(view: PlanView, moment: Moment) -> Waiting:
     """Return what a plan waits for. After an undo that reverted nothing, the alternative tries it again."""
     wait = _with_file(view, moment)
+    wait = wait._replace(next=on_a_branch(wait.next, view.run, moment.root))
     is_landed = view.run is not None and view.run.run.state == "landed"
     if view.vain_undo is None or (wait.next.other and not is_landed):
         return wait

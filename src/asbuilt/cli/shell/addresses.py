@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Sequence
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt import wiring
@@ -19,12 +18,14 @@ from asbuilt.journal.engine import fleet
 from asbuilt.journal.engine.workers import earlier
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries import plan_names
+from asbuilt.similar_names import nearest
 
 if TYPE_CHECKING:
     from asbuilt.journal.database.store import Session, Store
     from asbuilt.journal.queries.plan_names import Known
 
 _LOST_S: Final = 60.0
+_NOWHERE: Final = "Neither the journal nor the plan folders have a plan of that name."
 
 
 def names(session: Session) -> dict[str, str]:
@@ -119,11 +120,6 @@ def recorded(session: Session, repo: str, text: str) -> list[Known]:
     return [known_plan for known_plan in known if known_plan.slug in slugs]
 
 
-def nearest(text: str, names: Sequence[str]) -> str | None:
-    """Return the most similar name, for a "did you mean" hint."""
-    return next(iter(get_close_matches(text.casefold(), names, n=1, cutoff=0.6)), None)
-
-
 def several(text: str, plans: Sequence[str]) -> UsageWrong:
     """Build the error for a name that is part of several plans."""
     return UsageWrong(
@@ -139,7 +135,7 @@ def missing(text: str, known: Sequence[str], shelf: Sequence[str]) -> NotFound:
     if not close:
         return NotFound(
             f'no plan "{text}"',
-            why="Neither the journal nor the plan folders have a plan of that name.",
+            why=_NOWHERE,
             next_step="`asbuilt plan list`",
         )
     look = "status" if close in known else "plan show"
@@ -147,7 +143,7 @@ def missing(text: str, known: Sequence[str], shelf: Sequence[str]) -> NotFound:
         f'no plan "{text}". Did you mean {close}?',
         typed=text,
         meant=close,
-        why="Neither the journal nor the plan folders have a plan of that name.",
+        why=_NOWHERE,
         next_step=f"`asbuilt {look} {close}`",
     )
 

@@ -16,7 +16,6 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final, TextIO
 
@@ -33,15 +32,13 @@ from asbuilt.errors import (
     AsbuiltError,
     DiskFull,
     FileDenied,
-    NameMisspelt,
     UsageWrong,
 )
 from asbuilt.settings import state_folder
+from asbuilt.similar_names import nearest
 
 _OBVIOUS: Final = ""
 """The reason of a usage error: the message says all of it."""
-_LIKENESS: Final = 0.7
-"""How like a name must be to be suggested, from 0 to 1."""
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
 
 
@@ -84,10 +81,8 @@ def _perform(
     try:
         code = work() or DONE
         pen_for(sys.stdout, environ=environ, plain=True, no_color=True).flush()
-    except NameMisspelt as error:
-        error.next_step = _corrected(argv, error.typed, error.meant) or error.next_step
-        code = report_error(pen, error)
     except AsbuiltError as error:
+        error.next_step = _corrected(argv, error.typed, error.meant) or error.next_step
         code = report_error(pen, error)
     except click.exceptions.NoArgsIsHelpError as error:
         _print_rows(pen, error.format_message())
@@ -167,14 +162,20 @@ def usage_wrong(error: click.UsageError, *, argv: Sequence[str]) -> UsageWrong:
     look = f"`{path} -h` shows examples and options."
     match error:
         case click.NoSuchCommand():
-            meant = _nearest(error.command_name, error.possibilities)
+            meant = nearest(error.command_name, error.possibilities or ())
             what = f'{path} has no command "{error.command_name}"{_asked(meant)}'
             fixed = _corrected(argv, error.command_name, meant)
             return UsageWrong(what, why=_OBVIOUS, next_step=fixed or f"`{path} -h` lists the commands.")
         case click.NoSuchOption():
-            meant = _nearest(error.option_name, error.possibilities)
+            meant = nearest(error.option_name, error.possibilities or ())
             what = f"{path} has no option {error.option_name}{_asked(meant)}"
             look = _corrected(argv, error.option_name, meant) or look
+        case click.BadOptionUsage():
+            choices = _choices(error)
+            what = f"{path} {error.option_name} needs {' or '.join(choices) or 'a value'}"
+            if choices and argv[-1:] == [error.option_name]:
+                first, *others = (f"`{shlex.join(['asbuilt', *argv, choice])}`" for choice in choices)
+                look = "".join((first, *(f", or {other}" for other in others[:1])))
         case click.MissingParameter():
             what = f"{path} needs {_hint(error) or 'one more argument'}"
             return UsageWrong(what, why="It has no default.", next_step=look)
@@ -185,10 +186,11 @@ def usage_wrong(error: click.UsageError, *, argv: Sequence[str]) -> UsageWrong:
     return UsageWrong(what, why=_OBVIOUS, next_step=look)
 
 
-def _nearest(typed: str, possibilities: Sequence[str] | None) -> str:
-    names = possibilities or ()
-    swapped = [name for name in names if sorted(name) == sorted(typed)]
-    return next(iter(swapped or get_close_matches(typed, names, n=1, cutoff=_LIKENESS)), "")
+def _choices(error: click.BadOptionUsage) -> Sequence[str]:
+    """Return the values that an option without one accepts; empty if there are too many to list."""
+    options = error.ctx.command.params if error.ctx else ()
+    kinds = (option.type for option in options if error.option_name in option.opts)
+    return next((kind.choices for kind in kinds if isinstance(kind, click.Choice)), ())
 
 
 def _asked(meant: str) -> str:

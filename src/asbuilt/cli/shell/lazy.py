@@ -9,7 +9,7 @@ from typing import NamedTuple
 import click
 from click.shell_completion import CompletionItem
 
-from asbuilt.cli.shell.options import Example, page, prose, records, shared, shared_options, table
+from asbuilt.cli.shell.options import Example, Parsing, page, prose, records, shared, shared_options, table
 
 _COMMANDS = "asbuilt.cli.commands"
 
@@ -22,7 +22,7 @@ class Lazy(NamedTuple):
     summary: str
 
 
-class LazyGroup(click.Group):
+class LazyGroup(Parsing, click.Group):
     """A group that knows its commands by name and imports one only when it is chosen."""
 
     def __init__(

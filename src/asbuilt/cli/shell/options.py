@@ -91,20 +91,24 @@ def shared(*, json: bool) -> Callable[[Callable[..., Returned]], Callable[..., R
     return with_options
 
 
-class Command(click.Command):
-    """A command whose help shows examples first."""
-
-    def __init__(self, name: str | None, *, examples: Sequence[Example] = (), **settings: object) -> None:
-        super().__init__(name, **settings)  # type: ignore[arg-type]  # passed on as click gives them
-        self.examples = examples
+class Parsing(click.Command):
+    """A command whose name is in every error of its options: click's parser names none in some of them."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the options; click's parser names no command in some of its errors."""
+        """Parse the options."""
         try:
             return super().parse_args(ctx, args)
         except click.UsageError as error:
             error.ctx = error.ctx or ctx
             raise
+
+
+class Command(Parsing):
+    """A command whose help shows examples first."""
+
+    def __init__(self, name: str | None, *, examples: Sequence[Example] = (), **settings: object) -> None:
+        super().__init__(name, **settings)  # type: ignore[arg-type]  # passed on as click gives them
+        self.examples = examples
 
     def get_help(self, ctx: click.Context) -> str:
         """Return purpose, usage, examples, own options and shared options, in this order."""

@@ -130,8 +130,11 @@ def site_of(door: Door, name: str, *, ends: bool = False) -> Site:
 
     `ends`: the command ends or reverts it.
     """
-    _, site = look_at(door, name)
+    desk, site = look_at(door, name)
     if site is None:
+        desk.open(named(name).plan)  # raises for an unknown plan
+        if desk.library.repository is None:
+            open_repository(door.start)  # raises with the way to a repository
         raise never_ran(name, ends=ends)
     return site
 

@@ -221,7 +221,7 @@ def propose(repository: Repository, forge: GitHub, text: Text, *, base: str) -> 
         raise ForgeFailed(
             f"{forge.address} has no branch {base}",
             why="A plan is proposed for the branch that it was authored on.",
-            next_step=f"git push origin {base}, then try again.",
+            next_step=f"`git push origin {base}`, then try again.",
         )
     if head is None or file_in(repository, head, text.path) != text.data:
         before, head = head, _committed(repository, text, onto=head or target)

@@ -30,6 +30,7 @@ from asbuilt.flows.checks.change_inspection import (
     keep_remarks,
     kept_remarks,
 )
+from asbuilt.flows.checks.missing_programs import without_programs
 from asbuilt.flows.checks.outcomes import failures_of, outcome_of, unusable_in
 from asbuilt.flows.checks.outside_changes import Surroundings
 from asbuilt.flows.checks.pictures import repeat_tries
@@ -189,6 +190,7 @@ def _check(context: Context, facts: PlanFacts, phase_id: str, number: int) -> No
     if not is_merged:
         order = order._replace(earlier=earlier.starts, landed=earlier.landed)
     shown = [] if failing else proving.prove(attempt.tree or "", checks, order=order)
+    shown = without_programs(record, proving, shown, base=order.base, text=text)
     by_chance = remarks_on_flaky(Flaky(*test) for evidence in shown for test in evidence.flaky)
     found = seen.after(shown, earlier.orders(shown), was_tried=is_merged)
     remarks = tuple(dict.fromkeys((*outside, *found, *by_chance, *known)))

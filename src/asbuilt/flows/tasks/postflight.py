@@ -173,7 +173,7 @@ def finish(store: Transactions, org: str, repo: str) -> None:
         raise PlanChanged(
             f"{', '.join(changed)} was changed while it was being written",
             why="Another program's text would be lost, so the file stays as it is.",
-            next_step="`asbuilt task import` shows the difference, `asbuilt task export` writes it again.",
+            next_step="`asbuilt task import` shows the difference, or write it again: `asbuilt task export`",
         )
 
 

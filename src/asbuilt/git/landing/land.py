@@ -361,7 +361,7 @@ def land_on_remote(
             what=f"Not landed: the remote does not accept a push to {branch}.",
             why=f"{error.why[:400]} Nothing moved; the proven commits are kept. "
             "A pull request can land them.",
-            next_step=f"asbuilt run {shared.slug} --pr",
+            next_step=f"`asbuilt run {shared.slug} --pr`",
         )
     if isinstance(moved, BranchMoved):
         return TipMoved(ref=intent.ref, found=moved.found)

@@ -344,6 +344,6 @@ def _name(part: str) -> str:
         raise UsageWrong(
             f"{part!r} cannot name a workspace",
             why="It becomes a folder name and must stay inside the workspaces' folder.",
-            next_step="Use letters, digits, `-`, `_` and `.`.",
+            next_step="Use letters, digits, hyphens, underscores and dots.",
         )
     return part

@@ -147,7 +147,7 @@ def the_task(tasks: Mapping[int, Task], number: int) -> Task:
         raise NotFound(
             f"Task {number} not found",
             why="No task of this repository has that number.",
-            next_step="`asbuilt task list --all` lists them; `asbuilt task import` imports specs/state.json.",
+            next_step="`asbuilt task list --all` lists them.",
         )
     return task
 

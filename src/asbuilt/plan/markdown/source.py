@@ -38,7 +38,7 @@ class Source:
             raise PlanUnreadable(
                 f"the plan has {len(data):,} bytes; at most {MAX_BYTES:,} are read",
                 why="No agent can follow a plan of that size, and no user can review it.",
-                next_step='Split it into several plans: `asbuilt plan new "the second part"`',
+                next_step='`asbuilt plan new "the second part"`, to split it into several plans',
             )
         self.data = data
         self.bom = len(_BOM) if data.startswith(_BOM) else 0

@@ -128,7 +128,8 @@ exit 4
 --- stderr
 error: a1 is not yours to answer: bob, lead-* may approve plans here
   Why:  approvals.plan lists them, and landed commits name the approver.
-  Next: Ask one of them; asbuilt approve lists what waits.
+  Next: asbuilt approve
+        # lists what waits; one of them has to answer
 """)
     assert desk.typed("approve", "yes", "a1", user="lead-ann", **chosen).startswith("exit 0\n")
     assert [one.by for one in desk.drafts.approved] == ["lead-ann"]

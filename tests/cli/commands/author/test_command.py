@@ -57,7 +57,7 @@ def test_a_mode_with_its_own_stages_refuses_a_limit_of_them(asbuilt: Callable[..
             "exit 2\n--- stderr\n"
             f"error: --{mode} has its own stages, so --max-phases cannot change them\n"
             "  Why:  Only --staged takes a choice of stages.\n"
-            '  Next: asbuilt author "greet people" --staged\n    or  leave --max-phases out\n'
+            '  Next: asbuilt author "greet people" --staged\n        # or leave --max-phases out\n'
         )
 
 
@@ -68,8 +68,8 @@ exit 2
 error: "Grüß sie" cannot name a plan
   Why:  A plan's name is typed in commands: letters a-z, digits and hyphens, no
         hyphen in front, and not more than 100.
-  Next: For example: --name gruess-sie
+  Next: asbuilt author 'greet people' --name gruess-sie
 """)
     assert asbuilt("author", "greet people", "--name", "greet-" * 50)[-60:] == snapshot(
-        "xt: For example: --name greet-greet-greet-greet-greet-greet\n"
+        "r 'greet people' --name greet-greet-greet-greet-greet-greet\n"
     )

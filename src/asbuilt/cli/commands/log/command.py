@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from shlex import quote
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -30,10 +29,13 @@ from asbuilt.journal import runs
 from asbuilt.journal.events import last
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import AttemptView, attempts_of, failures_in
+from asbuilt.similar_names import nearest
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Entry
     from asbuilt.journal.database.store import Session
+
+_ADDRESS: Final = "An attempt's address is plan, run, phase and number, with dots."
 
 
 class Kept(NamedTuple):
@@ -86,17 +88,17 @@ def _found(door: Door, name: str) -> tuple[Site, Kept]:
     name = name.rpartition(":")[2]
     listed = {kept.attempt.name: kept for kept in every(site, named(name).plan, door.environ)}
     if name not in listed:
-        for meant in get_close_matches(name, listed, n=1):
+        if meant := nearest(name, listed):
             raise NameMisspelt(
                 f'no attempt "{name}". Did you mean {meant}?',
                 typed=name,
                 meant=meant,
-                why="An attempt's address is plan, run, phase and number, with dots.",
+                why=_ADDRESS,
                 next_step=f"`asbuilt log --attempts {meant}`",
             )
         raise NotFound(
             f'no attempt "{name}"',
-            why="An attempt's address is plan, run, phase and number, with dots.",
+            why=_ADDRESS,
             next_step="`asbuilt log --attempts` lists every attempt.",
         )
     return site, listed[name]

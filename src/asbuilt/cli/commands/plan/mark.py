@@ -14,7 +14,7 @@ import click
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.plan_context import complete_phase, complete_plan, desk_for, naming
 from asbuilt.cli.shell.run_context import asker, open_site
-from asbuilt.cli.ui.messages import talk
+from asbuilt.cli.ui.messages import next_command, talk
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import EditRefused, PlanChanged, UsageWrong
 from asbuilt.events.phases import PhaseMarked
@@ -110,6 +110,7 @@ def _complete(door: Door, opened: Opened) -> None:
         _write([(opened.at, opened.plan, complete(opened.plan, datetime.now(UTC)))])
     door.screen.answer(f"{printable(opened.at.shown)}: the plan is marked complete.")
     door.screen.talk(_NOT_PROVEN)
+    next_command(door, f"asbuilt plan show {desk_for(door).name_of(opened.at)}")
 
 
 def _refuse(option: str, others: Mapping[str, object]) -> None:
@@ -149,6 +150,7 @@ def _mark(door: Door, opened: Opened, wish: _Wish) -> None:
         talk(door, f"{screen.err.symbols.note} ", f"Not written: {what}.")
     if changed and wish.status is Status.DONE:
         screen.talk(_NOT_PROVEN)
+    next_command(door, f"asbuilt plan show {desk_for(door).name_of(opened.at)}")
 
 
 def _edit(plan: Plan, wish: _Wish) -> tuple[Edit, tuple[str, ...]]:

@@ -71,7 +71,9 @@ def command(
     at = describe(library, file)
     door.screen.answer(f"Wrote {printable(at.shown)}: {counted(phases, 'phase')} to fill in.")
     typed = desk.name_of(at)
-    next_command(door, f"asbuilt plan open {typed}", f"asbuilt plan check {typed}")
+    edit = [f"asbuilt plan open {typed}"] if door.may_ask else []
+    comment = "" if edit else f"after you edit {at.shown}"
+    next_command(door, *edit, f"asbuilt plan check {typed}", comment=comment)
 
 
 def template_text(settings: Settings, root: Path | None) -> str:

@@ -155,8 +155,8 @@ def _author(work: _Work, source: str | None) -> Redrafting:
         raise UsageWrong(
             "writing the new text needs a terminal",
             why="It opens your editor, and there is no terminal here.",
-            next_step=f'`asbuilt plan refine {work.name} -m "what changes"` lets an agent write it;'
-            " --from FILE takes it from a file."
+            next_step=f'`asbuilt plan refine {work.name} -m "what changes"` lets an agent write it, or from'
+            f' a file: `asbuilt plan refine {work.name} "what changes" --from FILE`'
             if has_agent(work.site.desk.settings, work.door.environ)
             else f'`asbuilt plan refine {work.name} "what changes" --from FILE` takes it from a file.',
         )
@@ -285,7 +285,7 @@ def _go_on(work: _Work) -> int:
         raise UsageWrong(
             f"no refinement of {work.name} waits",
             why="The command has no description of the change.",
-            next_step=f'`asbuilt plan refine {work.name} "what changes"`',
+            next_step=f'`asbuilt plan refine {work.name} {"" if work.door.may_ask else "-m "}"what changes"`',
         )
     match last.step:
         case File():

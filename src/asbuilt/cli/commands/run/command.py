@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import click
@@ -200,22 +200,25 @@ def _start(  # noqa: PLR0913 - a run is followed in these ways
         open_repository(door.start)  # raises
     opened = desk.open(plan)  # raises for an unknown plan before `open_site` writes
     site = open_site(door)
+    refuse_errors(opened.at.slug, opened.plan)
+    address = Address(LOCAL, site.repo, opened.at.shown)
+    with site.journal.store.read() as session:
+        held = holder_of(session, address)
+        standing = fold_plan(events_of(session, site.journal.blobs, address))
+    done = done_now(standing, opened.plan.marked_done)
+    with naming(opened.at.slug):
+        phases = _wanted(opened.plan, wish, done)
+    if held is None and not standing.unlanded and _is_nothing_left(opened.plan, phases, done):
+        return _report_done(door, opened, phases, has_run=bool(site.listed(plan)[1]))
     if not wish.auto and door.is_attended:
         # Refuse a run that could not work before its tests are tried, which may take minutes.
         options_for(site.desk.settings, door.environ, opened, site.repository.root, wish, timed)
         site = _settled(door, site, opened)
     options = options_for(site.desk.settings, door.environ, opened, site.repository.root, wish, timed)
-    address = Address(LOCAL, site.repo, opened.at.shown)
     _hold_to_approval(door, site, address, opened)
-    with site.journal.store.read() as session:
-        held = holder_of(session, address)
-        standing = fold_plan(events_of(session, site.journal.blobs, address))
-    done = done_now(standing, opened.plan.marked_done)
     if held is not None and timed.every is None:
         return outcome.declined(door, opened.at.slug, held)
-    phases = _wanted(opened.plan, wish, done)
     refuse_too_early(opened.at.slug, phases, done)
-    # A run that has nothing to do only says so.
     if (phases or standing.unlanded) and not _goes_ahead(door, opened, phases, options, wish):
         return DONE
     if timed.every and put_on(door, site, address, timed.every, options, is_all=is_all):
@@ -327,6 +330,23 @@ def _wanted(plan: Plan, wish: Wish, done: frozenset[str]) -> list[Phase]:
     return left if wish.finish else [phase for phase in left if may_start(phase.depends_on.on, done)][:1]
 
 
+def _is_nothing_left(plan: Plan, phases: Sequence[Phase], done: Collection[str]) -> bool:
+    wanted = phases or plan.phases
+    return bool(wanted) and all(phase.id in done for phase in wanted)
+
+
+def _report_done(door: Door, opened: Opened, phases: Sequence[Phase], *, has_run: bool) -> int:
+    """Report that the wanted phases are done. Nothing is started."""
+    slug = opened.at.slug
+    if door.emitted("asbuilt.run/1", {"run": None, "plan": opened.at.shown, "state": "done", "exit": DONE}):
+        return DONE
+    what = f"phase {phases[0].id} is already done" if phases else "the plan is already complete"
+    headline(door, slug, f"{what}. Nothing was started.")
+    other = f"prove it again: `asbuilt verify {slug} {phases[0].id}`" if phases else ""
+    next_command(door, f"asbuilt {'report' if has_run else 'plan show'} {slug}", other=other)
+    return DONE
+
+
 def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
     if wish.before is not None:
         wish.before.report(door)
@@ -346,6 +366,8 @@ def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
     )
     done = _done(opened.plan, events)
     wanted = _wanted(opened.plan, wish, done)
+    if not door.json and _is_nothing_left(opened.plan, wanted, done):
+        return _report_done(door, opened, wanted, has_run=bool(events))
     refuse_too_early(opened.at.slug, wanted, done)
     phases = [{"id": phase.id, "title": phase.title} for phase in wanted]
     rehearsal = {

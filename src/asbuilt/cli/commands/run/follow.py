@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
+from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 from msgspec import UNSET
@@ -31,6 +32,7 @@ from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, INTERRUPTED, GateStopped
 from asbuilt.flows.fleet.membership import is_fleets
 from asbuilt.flows.requests import Declined, answer, note, request
+from asbuilt.git.refs import listed
 from asbuilt.git.repository import base_on, current_branch, open_repository
 from asbuilt.journal.queries.facts_cache import Folds
 from asbuilt.lifecycle.authoring.questions import recorded, reply_to
@@ -279,10 +281,14 @@ def target_of(checkout: Path) -> str:
     repository = open_repository(checkout)
     branch = (current_branch(repository) or "").removeprefix(_BRANCH)
     if not branch:
+        names = (ref.removeprefix(_BRANCH) for ref, _ in listed(repository, _BRANCH))
+        branches = [name for name in names if not name.startswith("asbuilt/")]
         raise GateStopped(
             "no branch is checked out here",
             why="Proven work lands on the branch that is checked out.",
-            next_step="`git branch --list` shows the branches; switch to one, then run again.",
+            next_step=f"`git switch {quote(branches[0])}`, then run again."
+            if len(branches) == 1
+            else "`git branch --list` shows the branches; switch to one, then run again.",
         )
     base_on(repository, branch)
     return branch

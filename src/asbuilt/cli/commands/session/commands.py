@@ -238,7 +238,7 @@ def loop(door: Door, prompt: str | None, most: int, until: str, *, end: bool) ->
         raise UsageWrong(
             "loop needs a prompt or --end, inside a conversation",
             why="Each round runs in the conversation that started the loop.",
-            next_step='Inside Claude Code: asbuilt session loop "continue the plan"',
+            next_step='`asbuilt session loop "continue the plan"`, inside Claude Code',
         )
     plan = place.plans.look(place.state.plan) if place.state.plan else None
     phase = plan.phase if plan else ""

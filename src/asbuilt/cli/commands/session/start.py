@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
     from asbuilt.policy.sandbox.rules import Level
 
-_EXAMPLE: Final = "asbuilt session --plan -- claude"
+_EXAMPLE: Final = "`asbuilt session --plan -- claude`"
 
 
 def start(door: Door, agent: Sequence[str], *, plan: bool) -> int:
@@ -73,7 +73,7 @@ def _insist_on_what_can_be_held(agent: Sequence[str]) -> None:
         raise UsageWrong(
             "--plan and --settings do not go together",
             why="asbuilt passes the gate in --settings, and a second one would replace it.",
-            next_step=f"`{_EXAMPLE}`, with the settings in ~/.claude/settings.json",
+            next_step=f"{_EXAMPLE}, with the settings in ~/.claude/settings.json",
         )
 
 
@@ -137,7 +137,7 @@ def _level(*, required: bool) -> Level:
         raise SandboxUnavailable(
             f"the sandbox is unavailable on this machine: {causes}",
             why="Without it, the agent could write wherever you can.",
-            next_step="`asbuilt doctor` shows a fix, or: asbuilt config set sandbox.required false",
+            next_step="`asbuilt doctor` shows a fix, or: `asbuilt config set sandbox.required false`",
         )
     if sys.stdin.isatty() and not can_share_a_terminal(level):
         raise SandboxUnavailable(

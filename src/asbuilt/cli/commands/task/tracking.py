@@ -31,6 +31,7 @@ from asbuilt.lifecycle.tasks.state_json import STATE, read_state
 from asbuilt.lifecycle.tasks.statuses import Status
 from asbuilt.lifecycle.tasks.todo import agree
 from asbuilt.lifecycle.tasks.transitions import moved
+from asbuilt.similar_names import nearest
 
 if TYPE_CHECKING:
     from asbuilt.ledger.tasks import Entry
@@ -51,8 +52,10 @@ def status_named(word: str) -> Status:
     if status is None:
         raise UsageWrong(
             f'"{word}" is no status of a task',
-            why="specs/state.json and TODO.md use a fixed list of statuses.",
-            next_step=f"`asbuilt task status 7 {Status.COMPLETED}`, or one of: {', '.join(Status)}",
+            why=f"The statuses are {', '.join(Status)}.",
+            next_step="`asbuilt task list --all` shows the status of each task.",
+            typed=word,
+            meant=nearest(word, Status),
         )
     return status
 
