@@ -1,4 +1,4 @@
-"""What an agent is told about the effort that the user chose: guidance, no rule. Pure."""
+"""Guidance to an agent by the effort that the user chose; it binds nothing. Pure."""
 
 from __future__ import annotations
 
