@@ -158,7 +158,7 @@ class Trials:
         )
 
     def may_shrink(self, suite: Ran, baseline: Counts | None, name: str) -> bool:
-        """Return whether fewer tests may be right: a proven tree had as many, or they are compared or named."""
+        """Return whether fewer tests may be right: a proven tree had as many, or they are compared."""
         is_proven = any(has_as_many(proven, suite.counts) for proven in self.floor if proven.name == name)
         followed = bool(baseline and baseline.passed and suite.counts and suite.counts.passed)
         is_known = self.order is not None and (self.order.compared or followed)
