@@ -201,8 +201,7 @@ class Proving:
         before = known.get(self.base)
         counts, put_back = ran.counts, tuple(trials.over_tests)
         counted = self._record.baseline(name)
-        enough = [known.get(trials.base), *(proven for proven in trials.floor if proven.name == name)]
-        may_shrink = trials.may_shrink(ran, counted) or any(has_as_many(proven, counts) for proven in enough)
+        may_shrink = trials.may_shrink(ran, counted, name) or has_as_many(known.get(trials.base), counts)
         shown = self._tests(name, suite, ran, counted, before, may_shrink=may_shrink)
         notes = tuple(f"{path} is the base's" for path in put_back[:_NOTED])
         shown = shown._replace(put_back=put_back[:_NAMES], notes=notes)

@@ -16,6 +16,7 @@ from asbuilt.flows.environments.trees import Trees
 from asbuilt.flows.trials.allowance import Allowance, limit_of
 from asbuilt.policy.shell.judge import argv_of
 from asbuilt.proof.change.restored_test_settings import is_cache
+from asbuilt.proof.evidence import has_as_many
 from asbuilt.proof.projects.index import below, is_within
 from asbuilt.proof.runner_command_lines import (
     Call,
@@ -156,11 +157,12 @@ class Trials:
             suite.tree, suite.command, over=over, call=call, limit_s=limit_s, folder=self.folder
         )
 
-    def may_shrink(self, suite: Ran, baseline: Counts | None) -> bool:
-        """Return whether fewer tests may be right: test files differ, and tests are compared or named."""
+    def may_shrink(self, suite: Ran, baseline: Counts | None, name: str) -> bool:
+        """Return whether fewer tests may be right: a proven tree had as many, or they are compared."""
+        is_proven = any(has_as_many(proven, suite.counts) for proven in self.floor if proven.name == name)
         followed = bool(baseline and baseline.passed and suite.counts and suite.counts.passed)
         is_known = self.order is not None and (self.order.compared or followed)
-        return is_known and bool(self.changed_held(suite))
+        return is_proven or (is_known and bool(self.changed_held(suite)))
 
     def changed_held(self, suite: Ran) -> dict[str, str]:
         """Return the changed files among tests that existed before, with their old contents."""
