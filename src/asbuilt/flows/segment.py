@@ -66,8 +66,8 @@ class Execution:
 
     fenced: Fenced
     folds: Folds
-    seen: tuple[Run, Facts] | None = None
-    """What the last decision was made from; None if an earlier execution made it."""
+    seen: tuple[Run, Facts, moves.Move] | None = None
+    """What this execution decided last, and from what. Another execution may have recorded another move."""
 
     def read(self, session: Session) -> tuple[Run, Facts]:
         """Return the run and its facts as of now, as seen from the segment's lane."""
@@ -168,24 +168,24 @@ class Runs:
                 found, facts = execution.read(session)
                 move = self._choose(session, found, facts)
             if may_start(execution.fenced, facts, move):
-                execution.seen = found, facts
+                execution.seen = found, facts, move
                 return recorded(move)
 
     def _as_decided(self, turn: str, execution: Execution, move: moves.Move) -> bool:
-        """Perform a decision; return False, to decide again, if an earlier execution made it and it is old.
+        """Perform a decision; return False, to decide again, if another execution made it and it is old.
 
         Since then a worker may have died with its work done, a user may have answered, or the journal may
         have been restored from a backup while the engine remembers a later decision.
         """
         fenced = execution.fenced
-        if execution.seen is None:
+        if execution.seen is not None and execution.seen[2] == move:
+            found, facts, _ = execution.seen
+        else:
             with fenced.read() as session:
                 found, facts = execution.read(session)
                 chosen = self._choose(session, found, facts)
             if not comes_next(move, chosen) or not may_start(fenced, facts, move):
                 return False
-        else:
-            found, facts = execution.seen
         match move:
             case moves.Wait():
                 self._wait(move, execution, found, facts)

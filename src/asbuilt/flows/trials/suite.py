@@ -16,7 +16,7 @@ from asbuilt.flows.environments.trees import Trees
 from asbuilt.flows.trials.allowance import Allowance, limit_of
 from asbuilt.policy.shell.judge import argv_of
 from asbuilt.proof.change.restored_test_settings import is_cache
-from asbuilt.proof.evidence import has_as_many
+from asbuilt.proof.judgement import has_as_many
 from asbuilt.proof.projects.index import below, is_within
 from asbuilt.proof.runner_command_lines import (
     Call,
