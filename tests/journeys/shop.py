@@ -99,6 +99,8 @@ acts = [{ verdict = "pass" }]
 ALL = ["Mark plan.md", "Both", "Shout", "Part", "Greet", "start"]
 LANDED = ("greet.py", "part.py", "shout.py", "both.py", "plan.md")
 """The paths that ALL brings into the checkout."""
+STARTS_ALL = 'for file in *.py; do [ ! -e "$file" ] || python3 "$file" >/dev/null || exit 1; done'
+"""A command that notices an error in any of them, for suites that only print a summary."""
 
 
 def killed_at(*points: str) -> pytest.MarkDecorator:

@@ -12,7 +12,7 @@ from asbuilt.events.approvals import ApprovalAsked
 from asbuilt.events.attempts import ChecksDone, TogetherDone
 from asbuilt.events.phases import BaselineDone, SetupDone, TestsResolved
 from asbuilt.journal.blobs import Blobs
-from tests.journeys.shop import ALL, LANDED
+from tests.journeys.shop import ALL, LANDED, STARTS_ALL
 
 if TYPE_CHECKING:
     from asbuilt.events.event import Event
@@ -141,7 +141,7 @@ def test_setup_runs_once_for_all_phases_and_a_proven_tree_is_not_proven_again(sh
     run = shop.request(
         mode="finish",
         setup=f"sleep 1; {stamp} > stamp; {stamp} > $HOME/stamp",
-        tests=f"cat stamp $HOME/stamp && {COUNTED}; echo evil > stamp; echo evil > $HOME/stamp",
+        tests=f"{STARTS_ALL}; cat stamp $HOME/stamp && {COUNTED}; echo evil > stamp; echo evil > $HOME/stamp",
     )
     shop.start()
     shop.until(lambda: "workspace.made" in shop.kinds())
@@ -215,11 +215,11 @@ def test_a_phase_that_asks_for_another_package_is_prepared_by_a_setup_of_its_own
     run = shop.request(
         mode="phase",
         setup="cp requirements.txt $HOME/installed",
-        tests=f"cat $HOME/installed && {COUNTED}; grep -q hello greet.py || test ! -e greet.py",
+        tests=f"cat $HOME/installed && {STARTS_ALL} && {COUNTED}",
     )
     shop.turn(
         'phase = "1"\nrole = "implement"',
-        '{ write = "greet.py", text = "hello\\n" }',
+        '{ write = "greet.py", text = "print(\'hello\')\\n" }',
         '{ write = "requirements.txt", text = "six\\ninflection\\n" }',
     )
     shop.start()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.journeys.shop import SCRIPT
+from tests.journeys.shop import SCRIPT, STARTS_ALL
 from tests.journeys.test_commands import office
 from tests.journeys.test_next_steps import Walk, code_of, nexts
 
@@ -119,7 +119,7 @@ def test_an_undo_that_breaks_later_work_shows_what_failed_and_a_command_that_lis
 ) -> None:
     walk = Walk(office)
     needs = "if [ -e caller ] && [ ! -e greet.py ]; then echo 'caller: no greet.py'; exit 3; fi"
-    office.asbuilt("config", "set", "checks.tests", f"{needs}; {HELLO}")
+    office.asbuilt("config", "set", "checks.tests", f"{needs}; {STARTS_ALL}; {HELLO}")
     commit(office, "tests")
     assert "landed on main" in office.run("--auto")
     (office.shop / "caller").write_text("greet\n", encoding="utf-8")
