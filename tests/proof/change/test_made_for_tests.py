@@ -138,3 +138,14 @@ def test_a_block_that_suppresses_every_error_is_put_to_a_person() -> None:
 def test_a_special_case_that_the_plan_names_is_work() -> None:
     body = "\n\ndef f(n):\n    if n == 3:\n        return 7\n    return n * 2\n"
     assert kinds(added(body, test_it=ROW.format("f(3) == 7")), "- [ ] 3 gives 7, others are doubled\n") == []
+
+
+def test_answers_that_are_small_numbers_count_beside_the_inputs_of_the_tests() -> None:
+    answers = "".join(f"    if text == '{word}':\n        return 2\n" for word in ("hello", "apple"))
+    body = f"\ndef vowels(text):\n{answers}    return 0\n"
+    test = "def test_it():\n    assert vowels('hello') == 2\n    assert vowels('apple') == 2\n"
+    now = "it has the tests' own values side by side: 2, hello; 2, apple"
+    assert told(added(body, test_it=test), "- [ ] `vowels` counts vowels\n") == [
+        ("sign_off", "answers-the-tests", now)
+    ]
+    assert told(added(body, test_it=test), "- [ ] `vowels` counts vowels: 2 in hello, 2 in apple\n") == []

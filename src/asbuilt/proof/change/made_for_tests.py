@@ -24,8 +24,8 @@ _FIELDS: Final = re.compile(r"\w\s*[:=]\s*[\"'\d-].*[:=]\s*[\"'\d-]")
 _RECORD: Final = 3
 _ORDERS: Final = re.compile(r"[<>]=?(?!>)|-(?:l|g)[te]\b")
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
-_PLAIN: Final = frozenset(("0", "1", "-1", "2", "100", ""))
-"""Literals too common to count."""
+_PLAIN: Final = frozenset(("0", "1", "-1", "2", "100"))
+"""Literals too common to count without another one beside them."""
 _MOST: Final = 1_000
 """Most test rows, and most product lines, that are compared with each other."""
 _ROWS: Final = 2
@@ -208,15 +208,15 @@ def _rows(change: Change) -> Iterator[frozenset[str]]:
     for _, line in change.added:
         for piece in (line, *_GROUP.findall(line)):
             found = _literals(piece)
-            if len(found) >= _ROWS:
-                yield frozenset(found)
+            if len(found) >= _ROWS and found - _PLAIN:
+                yield found
 
 
 def _literals(text: str) -> frozenset[str]:
     found = {piece.strip("\"'") for piece in _LITERAL.findall(text)}
     # In shell patterns, numbers are part of a text.
     words = {word for piece in found for word in piece.split() if all(map(_NUMBER.fullmatch, piece.split()))}
-    return frozenset(found | words) - _PLAIN
+    return frozenset(found | words) - {""}
 
 
 def _is_special(change: Change, number: int) -> bool:
