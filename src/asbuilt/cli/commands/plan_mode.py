@@ -347,10 +347,10 @@ group: Final = LazyGroup(
         ("asbuilt mode exit", "turn it off; an agent cannot"),
     ],
     commands={
-        "show": Lazy("mode:show", "show whether plan mode is on"),
-        "plan": Lazy("mode:plan", "what /asbuilt:plan does in a conversation"),
-        "enter": Lazy("mode:enter", "turn plan mode on"),
-        "exit": Lazy("mode:exit_", "turn plan mode off"),
-        "set": Lazy("mode:set_", "plan turns it on, any other mode turns it off"),
+        "show": Lazy("plan_mode:show", "show whether plan mode is on"),
+        "plan": Lazy("plan_mode:plan", "what /asbuilt:plan does in a conversation"),
+        "enter": Lazy("plan_mode:enter", "turn plan mode on"),
+        "exit": Lazy("plan_mode:exit_", "turn plan mode off"),
+        "set": Lazy("plan_mode:set_", "plan turns it on, any other mode turns it off"),
     },
 )
