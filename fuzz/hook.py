@@ -13,7 +13,7 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["asbuilt.hook", "asbuilt.policy", "asbuilt.session"]):
-    from asbuilt.hook.gate import answer
+    from asbuilt.hook.pre_tool_use import answer
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT))

@@ -22,7 +22,7 @@ UNHELD = {
     "_collections_abc",
     "asbuilt",
     "asbuilt.hook",
-    "asbuilt.hook.gate",
+    "asbuilt.hook.pre_tool_use",
     "asbuilt.policy",
     "asbuilt.policy.plan_mode",
     "asbuilt.policy.plan_mode.state",

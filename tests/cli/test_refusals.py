@@ -78,8 +78,8 @@ CASES = [
         "gate.py gate check takes a command, or --jsonl and lines on standard input",
         "gate check",
     ),
-    Case("mode.py no conversation is known as {}", "mode show --conversation 1-2"),
-    Case("mode.py no conversation is known in this folder", "mode show"),
+    Case("plan_mode.py no conversation is known as {}", "mode show --conversation 1-2"),
+    Case("plan_mode.py no conversation is known in this folder", "mode show"),
     Case("init/command.py {} needs the name of an agent", "init --remove"),
     Case(
         "init/command.py {} cannot be read as JSON: {}",

@@ -12,7 +12,7 @@ from asbuilt.git.forge.branches import Remote
 from asbuilt.git.forge.github import open_forge
 from asbuilt.git.landing.candidates import pick
 from asbuilt.git.landing.land import Landed, NotMoved, Refused, land, recover
-from asbuilt.git.landing.overwrites import between, lines_at_stake, overlapping
+from asbuilt.git.landing.uncommitted_work import between, lines_at_stake, overlapping
 from asbuilt.git.refs import patch
 from asbuilt.git.repository import checkouts, conflicts, open_repository, path_state
 from asbuilt.git.workspace.checkouts import clean_checkout

@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import asdict
 
 from asbuilt.git.commits import outcomes
-from asbuilt.git.landing import checkout
+from asbuilt.git.landing import checkout_update
 from asbuilt.git.landing.candidates import Candidate, pick
 from asbuilt.git.landing.land import Intent, Landed, TipMoved, land, prepare
 from tests.git.shop import RUN, Shop, user_state
@@ -99,10 +99,10 @@ def test_a_user_who_commits_in_the_middle_of_a_landing_loses_nothing(
 ) -> None:
     """The worst instant: the checkout has been carried along, and the branch has not been moved yet."""
     commit = f"(unset GIT_DIR GIT_WORK_TREE GIT_QUARANTINE_PATH; cd '{shop.root}' && {MEANWHILE[what]})\n"
-    hook = checkout.HOOK.replace(
+    hook = checkout_update.HOOK.replace(
         "exit $status\n", f"[ -e {shop.room}/once ] || {commit}touch {shop.room}/once\nexit $status\n"
     )
-    monkeypatch.setattr(checkout, "HOOK", hook)
+    monkeypatch.setattr(checkout_update, "HOOK", hook)
     shop.write("staged.txt", "staged\n")
     shop.write("README.md", "dirty\n")
     proven = shop.phase("1", {"src/app.py": "theirs\n", "new.py": "x\n"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from asbuilt.hook.gate import answer
+from asbuilt.hook.pre_tool_use import answer
 from tests.hook.talk import Talk
 
 if TYPE_CHECKING:

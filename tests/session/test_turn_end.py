@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.session.turn_end import CONTEXT, StopFacts, Wish, decide
+from asbuilt.policy.plan_mode.state import Hold
+from asbuilt.session.turn_end import CONTEXT, StopFacts, Wish, decide, is_left_in_plan_mode
 
 STAGE = Wish("stage-explore", "the stage is not met")
 PHASE = Wish("phase 1 is over", "save")
@@ -33,6 +34,20 @@ def test_plan_mode_sends_every_turn_back_and_none_that_continues() -> None:
     planning = StopFacts(others=(PLANNING,))
     assert decide(planning) == decide(planning._replace(stopped_for=("",))) == PLANNING
     assert decide(planning._replace(is_continuing=True)) is None
+
+
+def test_plan_mode_is_left_by_a_turn_that_neither_asks_nor_waits() -> None:
+    def is_left(reply: str = "It is written.", *, asked: bool = False, **more: bool) -> bool:
+        known = {"is_authoring": False, "is_attended": True, "is_waiting": False, **more}
+        return is_left_in_plan_mode(Hold(asked=asked), reply, **known)
+
+    assert is_left()
+    assert is_left("Which limit?\n\nI take 60.\n")
+    assert not any(is_left(f"I need this.\n\n{question}\n") for question in ("Which?", "哪个？", "أيها؟"))
+    assert not is_left(asked=True)
+    assert not is_left(is_authoring=True)
+    assert not is_left(is_attended=False)
+    assert not is_left(is_waiting=True)
 
 
 def test_a_loop_has_its_own_end_and_is_not_stopped_by_a_full_context() -> None:

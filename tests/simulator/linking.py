@@ -18,7 +18,7 @@ from asbuilt.flows.engine.fence import Signals
 from asbuilt.flows.environments import check_environment
 from asbuilt.flows.run import environment
 from asbuilt.git import commits, files, locks, objects, refs, repository, temporary_git_folder, trees
-from asbuilt.git.landing import candidates, checkout, land
+from asbuilt.git.landing import candidates, checkout_update, land
 from asbuilt.git.workspace import snapshots, unsandboxed_reach, workspaces
 from asbuilt.journal import events, ids
 from asbuilt.library import atomic_files
@@ -111,9 +111,9 @@ def _replacements(world: World) -> dict[int, tuple[object, Callable[..., Any]]]:
         (land._look, model_git.look),
         (land._push, model_git.push),
         (land._settle_all, model_git.settle),
-        (checkout.settle, model_git.settle),
-        (checkout.is_locked, lambda _checkout: False),
-        (checkout.write_hook, lambda _folder: None),
+        (checkout_update.settle, model_git.settle),
+        (checkout_update.is_locked, lambda _checkout: False),
+        (checkout_update.write_hook, lambda _folder: None),
         (snapshots.keep, model_spaces.keep),
         (snapshots.is_at, model_spaces.is_at),
         (workspaces.head_of, model_spaces.head_of),

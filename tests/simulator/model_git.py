@@ -17,7 +17,7 @@ from asbuilt.errors import GitFailed, RepositoryBusy
 from asbuilt.git import commits as real_commits
 from asbuilt.git.commits import Commit, Outcome, Person, trailer
 from asbuilt.git.landing import land
-from asbuilt.git.landing.checkout import HOOK_WAITS, Settled
+from asbuilt.git.landing.checkout_update import HOOK_WAITS, Settled
 from asbuilt.git.repository import Checkout
 from asbuilt.proof.suites.model import Change
 

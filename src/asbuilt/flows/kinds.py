@@ -29,7 +29,7 @@ from asbuilt.git.repository import Repository, open_repository
 from asbuilt.lifecycle.authoring.facts import AuthoringFacts
 from asbuilt.lifecycle.land_run import LandingFacts
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
-from asbuilt.lifecycle.tasks.next_move import TaskRunFacts
+from asbuilt.lifecycle.tasks.facts import TaskRunFacts
 from asbuilt.lifecycle.undo import UndoFacts
 from asbuilt.lifecycle.verify_run import VerificationFacts
 

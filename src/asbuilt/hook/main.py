@@ -28,9 +28,9 @@ try:
     # After the standard library, so that no module beside this package shadows one of it.
     sys.path.append(__file__.rpartition("/asbuilt/hook/")[0])
     if GATE:
-        from asbuilt.hook import gate
+        from asbuilt.hook import pre_tool_use
 
-        _exit(gate.main())
+        _exit(pre_tool_use.main())
     elif sys.argv[1] == "PermissionRequest":
         from asbuilt.hook import permission_request
 

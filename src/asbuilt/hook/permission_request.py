@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from asbuilt.hook.gate import payload_in
+from asbuilt.hook.pre_tool_use import payload_in
 from asbuilt.policy.light_json import write
 from asbuilt.session.conversation import folder_of, given, hold_in, key_of
 from asbuilt.session.look_command import is_wrapped

@@ -15,7 +15,7 @@ from asbuilt.session.context.transcript import Reply, changed_at, last_reply
 from asbuilt.session.conversation import hold_in, keep_hold
 from asbuilt.session.conversation_lock import Locked
 from asbuilt.session.conversation_state import State, keep_loop, keep_state, loop_in, state_in
-from asbuilt.session.turn_end import CONTEXT, StopFacts, Wish, decide
+from asbuilt.session.turn_end import CONTEXT, StopFacts, Wish, decide, is_left_in_plan_mode
 
 if TYPE_CHECKING:
     from asbuilt.hook.plan_mode_state import Held
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _PATIENCE_S: Final = 0.5
 _LOOK_S: Final = 0.02
-_QUESTION_MARKS: Final = ("?", "？", "؟")
 _ATTENDED: Final = "CLAUDE_CODE_SESSION_ATTENDED"
 """0 for `claude -p`, whose caller reads the last message: a turn that is sent back would replace it."""
 
@@ -117,14 +116,15 @@ def _saved(call: Call, foreign: ForeignLoop, plan: PlanFacts | None, why: str) -
 
 
 def _left_in_plan_mode(call: Call, held: Held, state: State) -> str:
-    """Return why a turn in plan mode may not end yet; empty if it asks, waits, or no user is present."""
+    """Return why a turn in plan mode may not end yet; empty if it may."""
     hold = held.after
-    if hold is None or hold.asked or is_bound(call.folder) or call.environ.get(_ATTENDED) == "0":
-        return ""
-    if call.has("background_tasks"):
-        return ""
-    last = call.text("last_assistant_message").rstrip()
-    if any(mark in last.rpartition("\n\n")[2] for mark in _QUESTION_MARKS):
+    if hold is None or not is_left_in_plan_mode(
+        hold,
+        call.text("last_assistant_message"),
+        is_authoring=is_bound(call.folder),
+        is_attended=call.environ.get(_ATTENDED) != "0",
+        is_waiting=call.has("background_tasks"),
+    ):
         return ""
     own = [plan for plan in hold.plans if plan.endswith(".md")]
     return messages.left_in_plan_mode(

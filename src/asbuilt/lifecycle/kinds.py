@@ -15,7 +15,7 @@ from asbuilt.lifecycle.run.fold import fold_entries
 from asbuilt.lifecycle.run.guards import admitted, paced
 from asbuilt.lifecycle.run.moves import End, Move
 from asbuilt.lifecycle.tasks import next_move as tasks
-from asbuilt.lifecycle.tasks.next_move import TaskRunFacts
+from asbuilt.lifecycle.tasks.facts import TaskRunFacts
 from asbuilt.lifecycle.undo import UndoFacts
 from asbuilt.lifecycle.verify_run import VerificationFacts
 

@@ -6,9 +6,13 @@ authoring stage has a new reason with each output, so it may block a turn that i
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+if TYPE_CHECKING:
+    from asbuilt.policy.plan_mode.state import Hold
 
 CONTEXT: Final = "context-critical"
+_QUESTION_MARKS: Final = ("?", "？", "؟")
 
 
 class Wish(NamedTuple):
@@ -46,3 +50,16 @@ def decide(facts: StopFacts) -> Wish | None:
         wishes += [Wish(CONTEXT, facts.words)] if facts.percent >= facts.critical else []
         wishes += facts.others
     return next((wish for wish in wishes if not wish.reason or wish.reason not in facts.stopped_for), None)
+
+
+def is_left_in_plan_mode(
+    hold: Hold, reply: str, *, is_authoring: bool, is_attended: bool, is_waiting: bool
+) -> bool:
+    """Return whether a turn in plan mode ends without a question to the user.
+
+    An authoring stage has its own end, a background task continues the turn, and without a user none answers.
+    """
+    if hold.asked or is_authoring or not is_attended or is_waiting:
+        return False
+    last = reply.rstrip().rpartition("\n\n")[2]
+    return not any(mark in last for mark in _QUESTION_MARKS)

@@ -11,7 +11,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from asbuilt.hook.gate import answer
+from asbuilt.hook.pre_tool_use import answer
 from asbuilt.policy.plan_mode.state import Hold
 from asbuilt.policy.plan_mode.tool_tables import QUIET, READS, REFUSED, STARTS, WRITES
 from asbuilt.policy.shell.judge import verdict

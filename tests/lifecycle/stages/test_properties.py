@@ -18,7 +18,7 @@ from asbuilt.lifecycle.authoring.session_state import (
 )
 from asbuilt.lifecycle.authoring.stage_machine import Ask, Finish, GiveUp, next_move
 from asbuilt.lifecycle.authoring.stages import Stage
-from asbuilt.lifecycle.authoring.validators.document import missing_sections
+from asbuilt.lifecycle.authoring.validators.draft import missing_sections
 from asbuilt.lifecycle.authoring.validators.promise_tag import is_promised
 from asbuilt.lifecycle.authoring.validators.stage_validators import Setting, judge
 from tests.lifecycle.stages.cases import FILES, PROMPT, load_all

@@ -22,10 +22,9 @@ from asbuilt.lifecycle.tasks.model import (
     Changes,
     Pending,
     Task,
-    numbers_in,
     slug_for,
 )
-from asbuilt.lifecycle.tasks.numbering import artifact_number, artifact_path, written
+from asbuilt.lifecycle.tasks.numbering import artifact_number, artifact_path, numbers_in, written
 from asbuilt.lifecycle.tasks.planner_context import context, order_for, prompt
 from asbuilt.lifecycle.tasks.results import settled
 from asbuilt.lifecycle.tasks.statuses import Status

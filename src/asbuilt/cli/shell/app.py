@@ -34,7 +34,7 @@ COMMANDS: Final = {
     "clean": Lazy("clean:command", "delete old workspaces and logs; asks first"),
     "run-plan": Lazy("run_plan:command", "the grammar of /run-plan: PLAN finish auto, stop, next"),
     "session": Lazy("session:group", "start your own agent; --plan makes it read-only"),
-    "mode": Lazy("mode:group", "show or change plan mode"),
+    "mode": Lazy("plan_mode:group", "show or change plan mode"),
     "gate": Lazy("gate:group", "check commands against plan mode, and paths against pull requests"),
     "claim": Lazy("claim:group", "show and change which run owns a plan"),
     "verify": Lazy("verify.command:command", "run the checks of finished phases again"),

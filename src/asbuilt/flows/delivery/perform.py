@@ -14,9 +14,10 @@ from asbuilt.flows import proving
 from asbuilt.flows.attempts.snapshot import keep
 from asbuilt.flows.checks.outside_changes import Surroundings
 from asbuilt.flows.checks.pictures import seen_by_people, take_pictures
+from asbuilt.flows.delivery.issues import close_issues
 from asbuilt.flows.landing.commits import Outcomes
 from asbuilt.flows.landing.sign_offs import is_declined, sign_offs, unsigned
-from asbuilt.flows.landing.tidy import close_issues, tidy
+from asbuilt.flows.landing.tidy import tidy
 from asbuilt.flows.pull_request.branch import drop_pushed
 from asbuilt.flows.pull_request.invariants import check_invariants
 from asbuilt.flows.pull_request.land import Pulls

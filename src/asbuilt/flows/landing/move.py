@@ -16,7 +16,7 @@ from asbuilt.events.landings import (
 from asbuilt.flows.engine.transient import may_pass, transient_error
 from asbuilt.git.landing import candidates
 from asbuilt.git.landing import land as landing
-from asbuilt.git.landing.checkout import Settled
+from asbuilt.git.landing.checkout_update import Settled
 from asbuilt.git.landing.land import land_on_remote
 from asbuilt.git.repository import Repository, tip
 from asbuilt.git.trees import is_here

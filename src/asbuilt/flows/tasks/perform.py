@@ -31,8 +31,8 @@ from asbuilt.journal.events import shortened
 from asbuilt.ledger import tasks
 from asbuilt.lifecycle.memory import recall_for_task
 from asbuilt.lifecycle.run import moves
+from asbuilt.lifecycle.tasks.facts import FINISHED, TaskRunFacts
 from asbuilt.lifecycle.tasks.model import Changes, Pending
-from asbuilt.lifecycle.tasks.next_move import FINISHED, TaskRunFacts
 from asbuilt.lifecycle.tasks.numbering import ROADMAP
 from asbuilt.lifecycle.tasks.planner_context import prompt
 from asbuilt.lifecycle.tasks.results import Finished, cut_short, read_result, read_written

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from asbuilt.events.options import TaskOrder
     from asbuilt.journal.database.store import Session, Transactions
     from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.tasks.next_move import TaskRunFacts
+    from asbuilt.lifecycle.tasks.facts import TaskRunFacts
 
 _NAMED = 5
 _UNWRITTEN: Final = (GateStopped, PlanChanged, PlanInvalid, PlanUnreadable, PlanUnwritable)

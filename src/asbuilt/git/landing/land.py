@@ -20,9 +20,9 @@ from msgspec.structs import replace
 from asbuilt.errors import ForgeFailed, GitFailed, NotLanded, RepositoryBusy
 from asbuilt.git.command import check_branch, check_oid
 from asbuilt.git.commits import contains
-from asbuilt.git.landing.checkout import HOOK_WAITS, Settled, is_locked, settle, write_hook
-from asbuilt.git.landing.overwrites import between, filtered, in_the_way, lines_at_stake, overlapping
+from asbuilt.git.landing.checkout_update import HOOK_WAITS, Settled, is_locked, settle, write_hook
 from asbuilt.git.landing.refusal_remedies import Remedy, look, set_aside, stash
+from asbuilt.git.landing.uncommitted_work import between, filtered, in_the_way, lines_at_stake, overlapping
 from asbuilt.git.locks import guarded, heal, lock_of, recorded
 from asbuilt.git.repository import Checkout, Repository, checkouts, checkouts_of, operations, tip
 from asbuilt.lifecycle.pull_request.forge import BranchMoved

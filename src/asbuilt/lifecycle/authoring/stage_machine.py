@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from asbuilt.lifecycle.authoring.session_state import PLANS, ExitReason, Record, Session
 from asbuilt.lifecycle.authoring.stage_prompts import flaw_list, instruction, perspective
 from asbuilt.lifecycle.authoring.stages import Stage
-from asbuilt.lifecycle.authoring.validators.document import missing_sections
+from asbuilt.lifecycle.authoring.validators.draft import missing_sections
 from asbuilt.lifecycle.authoring.validators.promise_tag import is_promised, without_promises
 from asbuilt.lifecycle.authoring.validators.stage_validators import Setting, critique_in, judge
 from asbuilt.lifecycle.authoring.validators.thresholds import DEMANDS, Demands

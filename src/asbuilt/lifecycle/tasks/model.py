@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from msgspec import UNSET, Struct, UnsetType, field, structs
 from msgspec.structs import replace
 
-from asbuilt.errors import NotFound, UsageWrong
+from asbuilt.errors import NotFound
 from asbuilt.lifecycle.tasks.error_record import Failure  # noqa: TC001 - msgspec resolves the fields
 from asbuilt.lifecycle.tasks.statuses import Status
 from asbuilt.plan.names import new_slug, slugify
@@ -20,10 +19,7 @@ GENERAL: Final = "general"
 """Kind of a task without a given kind."""
 LONGEST: Final = 4_000
 """Maximum number of characters of a description."""
-MOST: Final = 200
-"""Maximum number of tasks per command."""
 _SLUG: Final = 50
-_NUMBERS: Final = re.compile(r"#?([1-9][0-9]{0,5})(?:\s*-\s*#?([1-9][0-9]{0,5}))?", re.ASCII)
 
 
 class Artifact(Struct, frozen=True):
@@ -164,20 +160,3 @@ def is_slug_of(slug: str, text: str) -> bool:
 
 def _slug(spell: Callable[..., str], text: str) -> str:
     return spell(text.replace("'", ""), limit=_SLUG).replace("-", "_") or "task"
-
-
-def numbers_in(words: Iterable[str]) -> list[int]:
-    """Parse task numbers: `7, 22-24, 59`; each once, in the given order."""
-    named: dict[int, None] = {}
-    for part in filter(None, re.split(r"[,\s]+", re.sub(r"\s*-\s*", "-", " ".join(words)))):
-        found = _NUMBERS.fullmatch(part)
-        first = int(found[1]) if found else 0
-        last = int(found[2] or first) if found else 0
-        if not found or last < first or last - first >= MOST:
-            raise UsageWrong(
-                f'"{part}" names no tasks',
-                why=f"Tasks are named by number, at most {MOST} at once.",
-                next_step="`asbuilt task list` lists them; several are written as 7, 22-24, 59.",
-            )
-        named |= dict.fromkeys(range(first, last + 1))
-    return list(named)

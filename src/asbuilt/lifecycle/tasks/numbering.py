@@ -1,10 +1,14 @@
-"""Numbers and paths of a task's artifacts. Research starts a round; a plan belongs to the current round."""
+"""Numbers of tasks as typed; numbers and paths of a task's artifacts.
+
+Research starts a round; a plan belongs to the current round.
+"""
 
 from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING, Any, Final
 
+from asbuilt.errors import UsageWrong
 from asbuilt.lifecycle.tasks.statuses import PLAN, RESEARCH
 
 if TYPE_CHECKING:
@@ -14,7 +18,27 @@ if TYPE_CHECKING:
 
 FOLDERS: Final = {PLAN: "plans", RESEARCH: "reports"}
 ROADMAP: Final = "specs/ROADMAP.md"
+_MOST: Final = 200
+"""Maximum number of tasks per command."""
 _SHORT: Final = 32
+_NUMBERS: Final = re.compile(r"#?([1-9][0-9]{0,5})(?:\s*-\s*#?([1-9][0-9]{0,5}))?", re.ASCII)
+
+
+def numbers_in(words: Iterable[str]) -> list[int]:
+    """Parse task numbers: `7, 22-24, 59`; each once, in the given order."""
+    named: dict[int, None] = {}
+    for part in filter(None, re.split(r"[,\s]+", re.sub(r"\s*-\s*", "-", " ".join(words)))):
+        found = _NUMBERS.fullmatch(part)
+        first = int(found[1]) if found else 0
+        last = int(found[2] or first) if found else 0
+        if not found or last < first or last - first >= _MOST:
+            raise UsageWrong(
+                f'"{part}" names no tasks',
+                why=f"Tasks are named by number, at most {_MOST} at once.",
+                next_step="`asbuilt task list` lists them; several are written as 7, 22-24, 59.",
+            )
+        named |= dict.fromkeys(range(first, last + 1))
+    return list(named)
 
 
 def artifact_number(task: Task, operation: str, files: Iterable[str]) -> int:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, assert_never
 import click
 
 from asbuilt import wiring
-from asbuilt.cli.commands.mode import begun
+from asbuilt.cli.commands.plan_mode import begun
 from asbuilt.cli.runs.waiting import run_waiting
 from asbuilt.cli.shell.addresses import is_served
 from asbuilt.cli.shell.read_context import Seen

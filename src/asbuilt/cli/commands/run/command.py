@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
 
 import click
-from msgspec import structs
 
 from asbuilt import wiring
-from asbuilt.cli.commands.run.follow import ask_for, target_of
+from asbuilt.cli.commands.run.follow import ask_for
+from asbuilt.cli.commands.run.options import Wish, done_phases, options_for, wanted_phases
 from asbuilt.cli.commands.run.preconditions import (
-    refuse_direct,
+    is_nothing_left,
     refuse_errors,
     refuse_lost_plan,
-    refuse_other_ways,
     refuse_too_early,
+    report_done,
 )
 from asbuilt.cli.commands.run.resume import Continuing, continue_named, continue_only
 from asbuilt.cli.commands.run.schedule import Timed, When, put_on, read_times, refuse_contradictions, times
@@ -28,11 +28,11 @@ from asbuilt.cli.commands.run.start_confirmation import (
     report_sign_offs_to_come,
 )
 from asbuilt.cli.runs import outcome
-from asbuilt.cli.runs.agent_choice import Chosen, chosen_before
+from asbuilt.cli.runs.agent_choice import chosen_before
 from asbuilt.cli.runs.costs import expected
 from asbuilt.cli.runs.drafts import difference
 from asbuilt.cli.runs.next_step import has_agent
-from asbuilt.cli.runs.run_terms import announce, terms_of, with_team
+from asbuilt.cli.runs.run_terms import announce, terms_of
 from asbuilt.cli.runs.test_command import is_settled, need_setup, settle
 from asbuilt.cli.shell.options import Door, script_option, subcommand, with_options
 from asbuilt.cli.shell.plan_context import complete_phase, complete_plan, desk_for, naming
@@ -42,29 +42,21 @@ from asbuilt.cli.ui.clock import now_in
 from asbuilt.cli.ui.messages import answer, headline, next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, GateStopped, UsageWrong
-from asbuilt.events.options import LANDINGS, RunOptions, one_of
 from asbuilt.events.options_json import plain_options
 from asbuilt.flows.requests import holder_of, note
 from asbuilt.flows.run.approval import need_approval
-from asbuilt.git.forge.github import open_forge
 from asbuilt.git.repository import open_repository
-from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.journal.queries.overview import Entries, events_of
+from asbuilt.journal.queries.overview import events_of
 from asbuilt.lifecycle.run.preflight import SETTLE
 from asbuilt.lifecycle.run.retry_times import written
 from asbuilt.lifecycle.status.plan_state import done_now, fold_plan
-from asbuilt.plan.editing.edit import the_phase
-from asbuilt.plan.needs import may_start
 from asbuilt.proof.projects.recorded import chosen
-from asbuilt.settings.running import chosen_for_runs
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from asbuilt.events.options import RunOptions
     from asbuilt.library.read_plan import Opened
-    from asbuilt.plan.model import Phase, Plan
-    from asbuilt.settings import Settings
+    from asbuilt.plan.model import Phase
 
 _NOTE: Final = 1_500
 """Longest note, in characters of JSON; an event is small."""
@@ -81,27 +73,6 @@ _EXAMPLES: Final = [
     ("asbuilt run rate-limit --detach", "return at once; asbuilt watch follows it"),
     ("asbuilt run rate-limit --dry-run", "show what would happen; nothing is written"),
 ]
-
-
-class Wish(NamedTuple):
-    """The options of the command line."""
-
-    phase: str | None
-    finish: bool
-    auto: bool
-    hold: bool
-    landing: str | None
-    agent: str | None
-    script: str | None
-    lanes: int | None = None
-    before: Chosen | None = None
-    """The choice of the last run, if it is taken over and reported."""
-
-    @property
-    def is_plain(self) -> bool:
-        """Whether no option asks for a run of another shape than the last one."""
-        return not (self.phase or self.finish or self.auto or self.hold or self.landing or self.lanes)
-
 
 _landing = with_options(
     click.option("--hold", is_flag=True, help="prove all, land nothing (default without --auto or --pr)"),
@@ -164,7 +135,7 @@ def command(  # noqa: PLR0913 - click passes each option by its name
         plan = scheduled
     refuse_contradictions(plan, when, finish=wish.finish, phase=wish.phase, foreground=foreground)
     timed = read_times(door, desk_for(door).settings, when, plan=plan)
-    wish = wish._replace(auto=wish.auto or timed.every is not None)
+    wish = wish._replace(auto=wish.auto or timed.implies_auto)
     refuse_lost_plan(door, plan)
     if dry_run:
         return _rehearse(door, plan, _as_before(door, plan, wish), timed)
@@ -207,9 +178,9 @@ def _start(  # noqa: PLR0913 - a run is followed in these ways
         standing = fold_plan(events_of(session, site.journal.blobs, address))
     done = done_now(standing, opened.plan.marked_done)
     with naming(opened.at.slug):
-        phases = _wanted(opened.plan, wish, done)
-    if held is None and not standing.unlanded and _is_nothing_left(opened.plan, phases, done):
-        return _report_done(door, opened, phases, has_run=bool(site.listed(plan)[1]))
+        phases = wanted_phases(opened.plan, wish, done)
+    if held is None and not standing.unlanded and is_nothing_left(opened.plan, phases, done):
+        return report_done(door, opened, phases, has_run=bool(site.listed(plan)[1]))
     if not wish.auto and door.is_attended:
         # Refuse a run that could not work before its tests are tried, which may take minutes.
         options_for(site.desk.settings, door.environ, opened, site.repository.root, wish, timed)
@@ -280,73 +251,6 @@ def _hold_to_approval(door: Door, site: Site, address: Address, opened: Opened) 
         raise
 
 
-def options_for(
-    settings: Settings, environ: Mapping[str, str], opened: Opened, checkout: Path, wish: Wish, timed: Timed
-) -> RunOptions:
-    """Build the options of a run: flags before settings. Raise if the run could not work."""
-    plan, slug = opened.plan, opened.at.slug
-    refuse_errors(slug, plan)
-    branch = target_of(checkout)
-    with naming(slug):
-        phase = None if wish.phase is None else the_phase(plan, wish.phase).id
-    landing = one_of(LANDINGS, wish.landing or settings.text("landing.mode"))
-    refuse_direct(slug, landing, settings)
-    if landing == "pr":
-        # Refuse before an agent works, not when its work is proven and no pull request can be opened.
-        open_forge(open_repository(checkout), environ)
-    # Opening a pull request needs no approval; merging it does.
-    hold = wish.hold or not (wish.auto or landing == "pr")
-    refuse_other_ways(slug, _wanted(plan, wish, _done(plan, [])), landing, hold=hold)
-    by_settings = chosen_for_runs(settings)
-    options = structs.replace(
-        by_settings,
-        kind="run",
-        checkout=str(checkout),
-        branch=branch,
-        slug=slug,
-        issues=tuple(plan.issues),
-        host=machine(),
-        mode="finish" if wish.finish else "phase",
-        phase=phase,
-        auto=wish.auto,
-        between=timed.hours,
-        hold=hold,
-        landing=landing,
-        lanes=wish.lanes or settings.number("run.lanes"),
-        pull=structs.replace(by_settings.pull, branch_prefix=settings.text("landing.branch_prefix")),
-    )
-    return with_team(options, settings, environ, agent=wish.agent, script=wish.script)
-
-
-def _done(plan: Plan, events: Entries) -> frozenset[str]:
-    """Return the phases that are done. Proven phases that have not landed are marked in no file yet."""
-    return done_now(fold_plan(events), plan.marked_done)
-
-
-def _wanted(plan: Plan, wish: Wish, done: frozenset[str]) -> list[Phase]:
-    if wish.phase is not None:
-        return [the_phase(plan, wish.phase)]
-    left = [phase for phase in plan.phases if phase.id not in done]
-    return left if wish.finish else [phase for phase in left if may_start(phase.depends_on.on, done)][:1]
-
-
-def _is_nothing_left(plan: Plan, phases: Sequence[Phase], done: Collection[str]) -> bool:
-    wanted = phases or plan.phases
-    return bool(wanted) and all(phase.id in done for phase in wanted)
-
-
-def _report_done(door: Door, opened: Opened, phases: Sequence[Phase], *, has_run: bool) -> int:
-    """Report that the wanted phases are done. Nothing is started."""
-    slug = opened.at.slug
-    if door.emitted("asbuilt.run/1", {"run": None, "plan": opened.at.shown, "state": "done", "exit": DONE}):
-        return DONE
-    what = f"phase {phases[0].id} is already done" if phases else "the plan is already complete"
-    headline(door, slug, f"{what}. Nothing was started.")
-    other = f"prove it again: `asbuilt verify {slug} {phases[0].id}`" if phases else ""
-    next_command(door, f"asbuilt {'report' if has_run else 'plan show'} {slug}", other=other)
-    return DONE
-
-
 def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
     if wish.before is not None:
         wish.before.report(door)
@@ -364,10 +268,10 @@ def _rehearse(door: Door, name: str, wish: Wish, timed: Timed) -> int:
     events = (
         wiring.plan_events(desk.settings, door.environ, repository, opened.at.shown) if repository else []
     )
-    done = _done(opened.plan, events)
-    wanted = _wanted(opened.plan, wish, done)
-    if not door.json and _is_nothing_left(opened.plan, wanted, done):
-        return _report_done(door, opened, wanted, has_run=bool(events))
+    done = done_phases(opened.plan, events)
+    wanted = wanted_phases(opened.plan, wish, done)
+    if not door.json and is_nothing_left(opened.plan, wanted, done):
+        return report_done(door, opened, wanted, has_run=bool(events))
     refuse_too_early(opened.at.slug, wanted, done)
     phases = [{"id": phase.id, "title": phase.title} for phase in wanted]
     rehearsal = {

@@ -1,4 +1,4 @@
-"""Checks before a run is requested: a lost plan file, errors, unmet needs, unsupported execution."""
+"""Checks before a run starts: lost plan file, errors, nothing left, unmet needs, unsupported execution."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from asbuilt.cli.runs.lost_plan_file import refuse_without_file
 from asbuilt.cli.shell.run_context import look_at
+from asbuilt.cli.ui.messages import headline, next_command
 from asbuilt.cli.ui.words import counted, listed
-from asbuilt.errors import GateStopped, NotFound, UsageWrong
+from asbuilt.errors import DONE, GateStopped, NotFound, UsageWrong
 from asbuilt.library.name_resolution import find
 from asbuilt.lifecycle.plan_run.doubts_before_work import plan_in
 from asbuilt.plan.graph import cycle
@@ -17,6 +18,7 @@ from asbuilt.plan.problems import Rule
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.options import Door
+    from asbuilt.library.read_plan import Opened
     from asbuilt.plan.model import Phase, Plan
     from asbuilt.settings.layers import Settings
 
@@ -104,3 +106,21 @@ def refuse_other_ways(slug: str, phases: Sequence[Phase], landing: str, *, hold:
                 why="All phases of a run must land the same way.",
                 next_step=f"`asbuilt run {slug} --direct`, or write worktree in its place.",
             )
+
+
+def is_nothing_left(plan: Plan, phases: Sequence[Phase], done: Collection[str]) -> bool:
+    """Return whether every wanted phase is done, or without any the whole plan."""
+    wanted = phases or plan.phases
+    return bool(wanted) and all(phase.id in done for phase in wanted)
+
+
+def report_done(door: Door, opened: Opened, phases: Sequence[Phase], *, has_run: bool) -> int:
+    """Report that the wanted phases are done. Nothing is started."""
+    slug = opened.at.slug
+    if door.emitted("asbuilt.run/1", {"run": None, "plan": opened.at.shown, "state": "done", "exit": DONE}):
+        return DONE
+    what = f"phase {phases[0].id} is already done" if phases else "the plan is already complete"
+    headline(door, slug, f"{what}. Nothing was started.")
+    other = f"prove it again: `asbuilt verify {slug} {phases[0].id}`" if phases else ""
+    next_command(door, f"asbuilt {'report' if has_run else 'plan show'} {slug}", other=other)
+    return DONE

@@ -99,6 +99,11 @@ class Timed(NamedTuple):
     hours: Between | UnsetType
     """The hours as stored in a run."""
 
+    @property
+    def implies_auto(self) -> bool:
+        """Whether the runs are those of a schedule, which ask nothing."""
+        return self.every is not None
+
     def rows(self, now: str) -> list[tuple[str, str]]:
         """Return the meaning of cadence and hours, with the next three times of each."""
         rows: list[tuple[str, str]] = []

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import click
 
 from asbuilt import wiring
-from asbuilt.cli.commands.mode import UNREADABLE
-from asbuilt.cli.commands.mode import words as mode_words
+from asbuilt.cli.commands.plan_mode import UNREADABLE
+from asbuilt.cli.commands.plan_mode import words as mode_words
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.plan_context import complete_plan
 from asbuilt.cli.ui.columns import shorten, table

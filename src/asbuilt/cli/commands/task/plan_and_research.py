@@ -32,8 +32,7 @@ from asbuilt.journal.runs import Run
 from asbuilt.ledger import tasks
 from asbuilt.library.bounded_read import read_bytes
 from asbuilt.library.search_path import describe
-from asbuilt.lifecycle.tasks.model import numbers_in
-from asbuilt.lifecycle.tasks.numbering import ROADMAP
+from asbuilt.lifecycle.tasks.numbering import ROADMAP, numbers_in
 from asbuilt.lifecycle.tasks.planner_context import order_for
 from asbuilt.lifecycle.tasks.statuses import PLAN, RESEARCH
 from asbuilt.lifecycle.tasks.transitions import workable

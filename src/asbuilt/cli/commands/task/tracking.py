@@ -27,6 +27,7 @@ from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, new_id
 from asbuilt.ledger import tasks
 from asbuilt.lifecycle.tasks import model
+from asbuilt.lifecycle.tasks.numbering import numbers_in
 from asbuilt.lifecycle.tasks.state_json import STATE, read_state
 from asbuilt.lifecycle.tasks.statuses import Status
 from asbuilt.lifecycle.tasks.todo import agree
@@ -225,7 +226,7 @@ def _words(entry: Entry) -> str:
 def status(door: Door, words: tuple[str, ...], *, note: str) -> None:
     """Set the status of all named tasks, or of none. Setting it again changes nothing."""
     *named, last = words
-    status, numbers = status_named(last), model.numbers_in(named)
+    status, numbers = status_named(last), numbers_in(named)
     if not numbers:
         raise UsageWrong(
             "no task is named",

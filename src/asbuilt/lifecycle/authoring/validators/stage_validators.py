@@ -7,7 +7,7 @@ from itertools import combinations, islice
 from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
 from asbuilt.lifecycle.authoring.stages import Stage
-from asbuilt.lifecycle.authoring.validators.document import flaws_of_plan
+from asbuilt.lifecycle.authoring.validators.draft import flaws_of_plan
 from asbuilt.lifecycle.authoring.validators.keywords import RECOMMENDATION, TRADE_OFFS, UNDERSTANDING
 from asbuilt.lifecycle.authoring.validators.plan_headings import plan_headings
 from asbuilt.lifecycle.authoring.validators.promise_tag import not_made, too_early, without_promises

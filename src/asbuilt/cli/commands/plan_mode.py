@@ -24,6 +24,7 @@ from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, GateStopped, NotFound, UsageWrong
+from asbuilt.policy.plan_mode.entering import turned_on_by_user
 from asbuilt.policy.plan_mode.state import PLAN, Hold, HoldUnreadable, plan_file_in
 from asbuilt.session.context.command_arguments import take_typed
 from asbuilt.session.conversation import folder_of, hold_in, keep_hold, key_of, lives
@@ -201,10 +202,10 @@ def set_(door: Door, mode: str, conversation: str | None) -> int:
 
 
 def begun(door: Door) -> Hold:
-    """Build the hold for plan mode that the user turns on: only a plan in the plans folder may be written."""
+    """Return the hold for plan mode that the user turns on here."""
     library = desk_for(door).library
     plans = library.folder or library.user_folder
-    return Hold(by="command", since=time.time(), root=str(door.start), plans=(str(plans),))
+    return turned_on_by_user(now=time.time(), root=str(door.start), plans=str(plans))
 
 
 def _enter(door: Door, found: Conversation) -> int:
@@ -347,10 +348,10 @@ group: Final = LazyGroup(
         ("asbuilt mode exit", "turn it off; an agent cannot"),
     ],
     commands={
-        "show": Lazy("mode:show", "show whether plan mode is on"),
-        "plan": Lazy("mode:plan", "what /asbuilt:plan does in a conversation"),
-        "enter": Lazy("mode:enter", "turn plan mode on"),
-        "exit": Lazy("mode:exit_", "turn plan mode off"),
-        "set": Lazy("mode:set_", "plan turns it on, any other mode turns it off"),
+        "show": Lazy("plan_mode:show", "show whether plan mode is on"),
+        "plan": Lazy("plan_mode:plan", "what /asbuilt:plan does in a conversation"),
+        "enter": Lazy("plan_mode:enter", "turn plan mode on"),
+        "exit": Lazy("plan_mode:exit_", "turn plan mode off"),
+        "set": Lazy("plan_mode:set_", "plan turns it on, any other mode turns it off"),
     },
 )

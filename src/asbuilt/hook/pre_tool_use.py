@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 
 _LATER = ("CronCreate", "ScheduleWakeup")
 """Tools that submit a prompt later, as if the user typed it."""
-_ENTERS = (
-    "the agent wants to plan before it changes anything. Yes turns plan mode on: read-only until you approve"
-    " a plan. No lets it work without a plan."
-)
 _STARTS = (
     "`{}` starts a phase: an agent works on it in a workspace of its own, and asbuilt proves it. Yes starts"
     " it. No starts nothing. With --dry-run the command shows what the phase promises."
@@ -62,13 +58,16 @@ def _answer(environ: Mapping[str, str], data: bytes) -> str:
     folder = folder_of(environ, key) if key else ""
     hold = hold_in(folder) if folder else None
     tool, given, cwd = payload.get("tool_name"), payload.get("tool_input"), payload.get("cwd")
-    if tool == ENTER and payload.get("agent_id"):
-        return _denied("EnterPlanMode tool cannot be used in agent contexts.")
-    if hold is None and payload["permission_mode"] != PLAN:
-        if tool == ENTER:
-            return _asked(_ENTERS)
+    is_on = hold is not None or payload["permission_mode"] == PLAN
+    if tool == ENTER:
+        from asbuilt.policy.plan_mode.entering import decision_for  # noqa: PLC0415  the door's dispatch
+
+        decision = decision_for(is_subagent=bool(payload.get("agent_id")), is_on=is_on)
+        if decision is not None:
+            return _decided(*decision)
+    if not is_on:
         if tool == "Bash" and (start := _phase_start(given)):
-            return _asked(_STARTS.format(start))
+            return _decided("ask", _STARTS.format(start))
         if tool in _LATER and COMMAND in write(given):
             return _denied(f"{COMMAND} is the user's to type, not a schedule's.")
         return ""
@@ -119,12 +118,12 @@ def payload_in(data: bytes) -> dict[str, object] | None:
     return payload
 
 
-def _asked(question: str) -> str:
-    return _hook_output(permissionDecision="ask", permissionDecisionReason=f"asbuilt: {question}")
-
-
 def _denied(reason: str) -> str:
-    return _hook_output(permissionDecision="deny", permissionDecisionReason=f"asbuilt: {reason}")
+    return _decided("deny", reason)
+
+
+def _decided(decision: str, reason: str) -> str:
+    return _hook_output(permissionDecision=decision, permissionDecisionReason=f"asbuilt: {reason}")
 
 
 def _allowed(changed: dict[str, object]) -> str:
