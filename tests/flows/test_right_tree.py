@@ -80,7 +80,7 @@ def test_a_change_that_no_check_runs_is_put_to_a_person(shop: Shop, tmp_path: Pa
     (asked,) = remarks_on_unnoticed(shown.unnoticed)
     assert (asked.severity, asked.words) == (
         Severity.SIGN_OFF,
-        "thrice.py: no test notices: every check passes with thrice.py: nothing left in it",
+        "thrice.py: no test notices: every check passes with nothing left in it",
     )
 
 

@@ -13,7 +13,7 @@ from asbuilt.events.runs import ReportWritten
 from asbuilt.journal import approvals
 from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.ids import LOCAL
-from tests.journeys.shop import PLAN, REPO, killed_at, one_store
+from tests.journeys.shop import PLAN, REPO, STARTS_ALL, killed_at, one_store
 
 if TYPE_CHECKING:
     from tests.journeys.shop import Shop
@@ -29,7 +29,7 @@ WEAKENED = (
     "test_greet.py, test_hello: old test fails: it passed on the base,"
     " and it fails on the new code: AssertionError: assert 'hi' == 'hello'"
 )
-SLOW = "sleep 2; echo 'unit: 1 passed, 0 failed'"
+SLOW = f"sleep 2; {STARTS_ALL}; echo 'unit: 1 passed, 0 failed'"
 
 
 def run_of(command: str) -> str:
@@ -56,9 +56,12 @@ def test_a_weakened_test_whose_old_text_fails_is_told_to_the_fixer(shop: Shop) -
     restore = '{ replace = "test_greet.py", old = "assert hello()", new = "assert hello() == \'hello\'" }'
     broken = '{ replace = "greet.py", old = "return \'hello\'", new = "return \'hi\'" }'
     mended = '{ replace = "greet.py", old = "return \'hi\'", new = "return \'hello\'" }'
-    shop.turn(IMPLEMENT, '{ append = "greet.py", text = "VOLUME = 2\\n" }', broken, weaken)
+    tested = (
+        '{ write = "test_volume.py", text = "import greet\\ndef test(): assert greet.VOLUME == 2\\n" }'
+    )
+    shop.turn(IMPLEMENT, '{ append = "greet.py", text = "VOLUME = 2\\n" }', tested, broken, weaken)
     shop.turn(FIX, restore, mended)
-    shop.lands("greet.py", "test_greet.py", "plan.md")
+    shop.lands("greet.py", "test_greet.py", "test_volume.py", "plan.md")
     run = shop.request(mode="phase", tests="python -m pytest -q -p no:cacheprovider")
     shop.start()
     assert shop.over(run) == ("landed", "")

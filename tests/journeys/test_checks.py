@@ -186,10 +186,10 @@ def test_an_agent_runs_what_setup_made_and_what_it_does_to_it_reaches_no_check(s
     unit = "#!/bin/sh\\necho 'unit: 1 passed, 0 failed'\\n"
     made = f'mkdir tools && printf "{unit}" > tools/unit && chmod +x tools/unit && pwd > $HOME/at'
     at = "$(cat $(dirname $UV_PROJECT_ENVIRONMENT)/at)"
-    run = shop.request(mode="phase", setup=made, tests="tools/unit && cat $HOME/at")
+    run = shop.request(mode="phase", setup=made, tests=f"{STARTS_ALL}; tools/unit && cat $HOME/at")
     shop.turn(
         'phase = "1"\nrole = "implement"',
-        '{ write = "greet.py", text = "hello\\n" }',
+        '{ write = "greet.py", text = "print(1)  # hello\\n" }',
         f"{{ run = 'tools/unit; cd {at} && pwd && cat greet.py' }}",
         f"{{ run = 'echo no > {at}/plan.md; echo no > {at}/.git; echo mine > {at}/second.txt' }}",
         "{ run = 'rm -r tools; rm $(dirname $UV_PROJECT_ENVIRONMENT)/at; ls tools' }",
@@ -199,7 +199,7 @@ def test_an_agent_runs_what_setup_made_and_what_it_does_to_it_reaches_no_check(s
     shop.until(lambda: shop.run(run).is_over)
     heard = (shop.attempt(run, "1.1") / "events.jsonl").read_text().splitlines()
     said = [json.loads(one)["text"] for one in heard if '"said"' in one]
-    assert said[0] == "exit 0: unit: 1 passed, 0 failed\n/run/asbuilt/checkout\nhello\n"
+    assert said[0] == "exit 0: unit: 1 passed, 0 failed\n/run/asbuilt/checkout\nprint(1)  # hello\n"
     assert said[1].count("Read-only file system") == 2
     assert said[2] == "exit 2: ls: cannot access 'tools': No such file or directory\n"
     assert shop.over(run) == ("landed", "")

@@ -72,8 +72,8 @@ def test_names_that_new_lines_define_are_found_in_any_language() -> None:
 def test_a_person_is_shown_a_change_that_own_tests_or_all_checks_let_pass() -> None:
     (every,) = remarks_on_unnoticed(["a.py:1: `<` -> `>`", "a.py:2: `1` -> `2`"], ["a.py:3: x"])
     (own,) = remarks_on_unnoticed([], ["a.py:3: `<` -> `>`"])
-    assert (every.path, every.now) == ("a.py", "every check passes with a.py:1: `<` -> `>`, and 1 more")
-    assert (own.path, own.now) == ("a.py", "the phase's own tests pass with a.py:3: `<` -> `>`")
+    assert (every.path, every.now) == ("a.py", "every check passes with `<` -> `>` in line 1, and 1 more")
+    assert (own.path, own.now) == ("a.py", "the phase's own tests pass with `<` -> `>` in line 3")
     assert remarks_on_unnoticed([]) == ()
 
 

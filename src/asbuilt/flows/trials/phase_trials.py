@@ -71,9 +71,12 @@ class Further:
                 unnoticed_by_own=tuple(mutant.words for mutant in own),
             )
             shown = [head, *shown[1:]]
-        # Old tests notice every change of new lines if these only have another form.
-        is_shown = any(check.proves or check.before == "fails" for check in shown)
-        is_shown |= not any(check.unseen for check in shown)
+        is_shown = any(check.proves for check in shown)
+        if not any(check.idle for check in shown):
+            # Beside new tests that pass without the work, a check may have failed only for lack of their file.
+            is_shown |= any(check.before == "fails" for check in shown)
+            # Old tests notice every change of new lines if these only have another form.
+            is_shown |= not any(check.unseen for check in shown)
         tried = emptying.parts(checks, is_shown=is_shown) if found.shown in ("tested", "built") else ()
         alone = [part.path for part, is_missed in tried if part.path and not part.name and not is_missed]
         text = self._tried[0].trials.order.text if self._tried[0].trials.order else ""

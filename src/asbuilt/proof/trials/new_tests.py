@@ -73,9 +73,10 @@ def remarks_on_unnoticed(unnoticed: Sequence[str], own: Sequence[str] = ()) -> t
         return ()
     more = f", and {len(others)} more" if others else ""
     by = "every check passes" if unnoticed else "the phase's own tests pass"
-    remark = Remark(
-        NO_TEST_NOTICES, Severity.SIGN_OFF, first.partition(":")[0], now=f"{by} with {first}{more}"
-    )
+    place, _, mutation = first.partition(": ")
+    path, _, line = place.partition(":")
+    now = f"{by} with {mutation}{f' in line {line}' if line else ''}{more}"
+    remark = Remark(NO_TEST_NOTICES, Severity.SIGN_OFF, path, now=now)
     return (remark._replace(identity="\n".join((*dict.fromkeys(unnoticed), "", *dict.fromkeys(own)))),)
 
 

@@ -68,7 +68,7 @@ _PLAIN: Final = frozenset(("0", "1", "2", "100"))
 """Numbers that code has for other reasons than an item's."""
 _MOST_RETURNS: Final = 4
 _MOST_NUMBERS: Final = 6
-_AS_IT_WAS: Final = "the product as it was before"
+_AS_IT_WAS: Final = "the work: the product as it was before"
 
 
 Named = ast.FunctionDef | ast.AsyncFunctionDef
