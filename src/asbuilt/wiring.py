@@ -80,24 +80,26 @@ def open_journal(settings: Settings, environ: Mapping[str, str]) -> Journal:
     return Journal(home, store, SharedBlobs(home.blobs, own, large_blobs(home, settings, environ)))
 
 
-def known_repository(journal: Journal, root: Path, common: Path, uuid: str | None) -> str | None:
+def known_repository(journal: Journal, checkout: Checkout) -> str | None:
     """Return the journal's ID of a repository; None when the journal has nothing about it.
 
     If it is at its last known path, git is not needed to tell it from a copy.
     """
     from asbuilt.journal import repositories  # noqa: PLC0415 - only where it is used
+    from asbuilt.library.repository_discovery import identity_of  # noqa: PLC0415
 
     if not journal.store.is_shared:
+        uuid = identity_of(checkout)
         if uuid is None:
             return None
         with journal.store.read() as session:
             before = repositories.find(session, LOCAL, uuid)
-        if before is None or before.path == str(common):
+        if before is None or before.path == str(checkout.common):
             return uuid if before else None
     from asbuilt.flows.registration import known  # noqa: PLC0415 - it starts git
     from asbuilt.git.repository import open_repository  # noqa: PLC0415
 
-    return known(journal.store, open_repository(root))
+    return known(journal.store, open_repository(checkout.root))
 
 
 def plan_events(
@@ -109,15 +111,11 @@ def plan_events(
     """
     from asbuilt.journal.ids import Address  # noqa: PLC0415 - only where it is used
     from asbuilt.journal.queries.overview import events_of  # noqa: PLC0415
-    from asbuilt.library.repository_discovery import identity_of  # noqa: PLC0415
 
     try:
         journal = None if settings.text("store.url") else find_journal(settings, environ)
-        uuid = identity_of(repository)
-        if journal is None or uuid is None:
-            return []
-        repo = known_repository(journal, repository.root, repository.common, uuid)
-        if repo is None:
+        repo = None if journal is None else known_repository(journal, repository)
+        if journal is None or repo is None:
             return []
         with journal.store.read() as session:
             return events_of(session, journal.blobs, Address(LOCAL, repo, plan))

@@ -9,7 +9,7 @@ import pytest
 from asbuilt.events.attempts import ChecksDone
 from asbuilt.events.options_json import read_options
 from asbuilt.events.phases import PhaseBegun
-from asbuilt.flows.checks.change_inspection import inspect, keep_remarks
+from asbuilt.flows.checks.change_inspection import inspect
 from asbuilt.flows.run.record import Record
 from asbuilt.git.workspace.workspaces import put_back
 from asbuilt.journal import runs
@@ -119,7 +119,7 @@ def test_what_was_noticed_of_the_same_change_stands_but_for_what_was_only_seen_t
     first = inspect(record, shop.repository, "1", commit)
     earlier = Remark("agent-setting-changed", Severity.NOTE, "AGENTS.md", now="as it was kept")
     chance = Remark("flaky-test", Severity.SIGN_OFF, "tests.test_greet::test_greet")
-    remarks = keep_remarks(record, [earlier, chance])
+    remarks = record.keep([earlier, chance])
     checked = ChecksDone(phase="1", number=1, outcome="PASS", inspected=first.of, remarks=remarks)
     record.append(checked, "1/1/checks")
     assert inspect(record, shop.repository, "1", commit) == first._replace(remarks=(earlier,))

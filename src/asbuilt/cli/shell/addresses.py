@@ -18,6 +18,7 @@ from asbuilt.journal.engine import fleet
 from asbuilt.journal.engine.workers import earlier
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries import plan_names
+from asbuilt.library.repository_discovery import Repository
 from asbuilt.similar_names import nearest
 
 if TYPE_CHECKING:
@@ -71,6 +72,19 @@ def repository_of(store: Store, name: Named | None) -> str | None:
     return found[0] if found else None
 
 
+def located(
+    journal: wiring.Journal, checkout: Repository | None, text: str | None
+) -> tuple[str | None, Repository | None]:
+    """Return the journal's ID of a repository, and its checkout.
+
+    Outside a checkout, and for `shop:rate-limit`, a shared journal finds it by `text`, without a checkout.
+    """
+    name = named(text) if text else None
+    if checkout is None or (name is not None and name.repo):
+        return repository_of(journal.store, name), None
+    return wiring.known_repository(journal, checkout), checkout
+
+
 # A plan's name has no dot. A path has a dot before its suffix, and no number after it.
 _DOTTED: Final = re.compile(
     r"(?P<plan>.+?)\.(?P<run>[1-9][0-9]*)(\.(?P<phase>[^.]+)(\.(?P<attempt>[1-9][0-9]*v?))?)?"
@@ -118,6 +132,15 @@ def recorded(session: Session, repo: str, text: str) -> list[Known]:
     known = plan_names.recent(session, LOCAL, repo)
     slugs = matching(text, [known_plan.slug for known_plan in known])
     return [known_plan for known_plan in known if known_plan.slug in slugs]
+
+
+def the_recorded(store: Store, repo: str, text: str) -> str | None:
+    """Return the only plan of a journal that a text selects; None if there is none."""
+    with store.read() as session:
+        found = recorded(session, repo, text)
+    if len(found) > 1:
+        raise several(text, [known_plan.plan for known_plan in found])
+    return found[0].plan if found else None
 
 
 def several(text: str, plans: Sequence[str]) -> UsageWrong:

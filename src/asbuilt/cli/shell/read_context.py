@@ -15,13 +15,12 @@ from asbuilt.agents import activity
 from asbuilt.cli.shell.addresses import (
     Named,
     is_served,
+    located,
     matching,
     missing,
     named,
     never_ran,
-    recorded,
-    repository_of,
-    several,
+    the_recorded,
 )
 from asbuilt.cli.shell.options import Door, door_of
 from asbuilt.cli.ui.clock import now_in
@@ -32,7 +31,7 @@ from asbuilt.journal.home import is_full
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries import plan_names
 from asbuilt.library.name_resolution import refuse_unusable
-from asbuilt.library.repository_discovery import find_repository, identity_of, merging, tip_of
+from asbuilt.library.repository_discovery import find_repository, merging, tip_of
 from asbuilt.library.search_path import Library, library_around
 from asbuilt.library.search_path import plans as shelved
 from asbuilt.settings import Settings
@@ -124,14 +123,10 @@ class Looking(NamedTuple):
     def find(self, text: str) -> tuple[Address, Named]:
         """Find a plan in the journal by a typed address of it, or of a run, phase or attempt."""
         name = named(text)
-        with self.journal.store.read() as session:
-            found = recorded(session, self.repo or "", name.plan)
-            known = [] if found else plan_names.recent(session, LOCAL, self.repo or "")
-        if len(found) == 1:
-            return Address(LOCAL, self.repo or "", found[0].plan), name
-        if found:
-            raise several(name.plan, [known_plan.plan for known_plan in found])
-        raise self._missing(name, [known_plan.slug for known_plan in known])
+        plan = the_recorded(self.journal.store, self.repo or "", name.plan)
+        if plan is None:
+            raise self._missing(name)
+        return Address(LOCAL, self.repo or "", plan), name
 
     def run(self, text: str) -> Run:
         """Find a run: the named one, else the one that determines the state of its plan."""
@@ -149,30 +144,24 @@ class Looking(NamedTuple):
             )
         raise never_ran(name.plan)
 
-    def _missing(self, name: Named, known: list[str]) -> NotFound:
+    def _missing(self, name: Named) -> NotFound:
         shelf = _names_on_shelf(self.library, name.plan)
         on_shelf = matching(name.plan, shelf)
         if on_shelf:
             return never_ran(on_shelf[0])
-        return missing(name.plan, known, shelf)
+        with self.journal.store.read() as session:
+            known = plan_names.recent(session, LOCAL, self.repo or "")
+        return missing(name.plan, [known_plan.slug for known_plan in known], shelf)
 
 
 def survey(door: Door, text: str | None = None) -> tuple[Library, Settings, Looking | None]:
-    """Open library, settings and journal; the journal is None if nothing was ever run on this machine.
-
-    Outside a repository, and for `shop:rate-limit`, a shared journal finds the repository by `text`.
-    """
+    """Open library, settings and journal; the journal is None if nothing was ever run on this machine."""
     library, settings = library_around(door.start, door.environ)
     repository = library.repository
     journal = wiring.find_journal(settings, door.environ)
     if journal is None:
         return library, settings, None
-    name = named(text) if text else None
-    if repository is None or (name is not None and name.repo):
-        repo = repository_of(journal.store, name)
-    else:
-        uuid = identity_of(repository)
-        repo = wiring.known_repository(journal, repository.root, repository.common, uuid)
+    repo, _ = located(journal, repository, text)
     root = repository.root if repository is not None else None
     moment = Moment(now_in(wiring.zone(settings)), is_served(journal), journal.home.path, root)
     return library, settings, Looking(journal, repo, library, moment)

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypeVar
 
 from asbuilt import wiring
-from asbuilt.cli.shell.addresses import named, never_ran, recorded, repository_of, several
+from asbuilt.cli.shell.addresses import located, named, never_ran, the_recorded
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.plan_context import Desk, desk_for
 from asbuilt.errors import UsageWrong
-from asbuilt.flows.registration import enrol, known
+from asbuilt.flows.registration import enrol
 from asbuilt.flows.requests import Asker
 from asbuilt.git.fleet import open_mirror
 from asbuilt.git.locks import need_writable
@@ -45,12 +45,8 @@ class Site(NamedTuple):
     def address(self, name: str) -> Address:
         """Find a plan by name: one with a journal, even if its file was deleted, else a file."""
         name = name.rpartition(":")[2]
-        with self.journal.store.read() as session:
-            found = recorded(session, self.repo, name)
-        if len(found) > 1:
-            raise several(name, [known_plan.plan for known_plan in found])
-        plan = found[0].plan if found else find(self.desk.library, name).shown
-        return Address(LOCAL, self.repo, plan)
+        plan = the_recorded(self.journal.store, self.repo, name)
+        return Address(LOCAL, self.repo, plan or find(self.desk.library, name).shown)
 
     def listed(self, name: str) -> tuple[Address, list[Run]]:
         """Find a plan and its runs, newest first; `rate-limit.2` selects one run."""
@@ -102,21 +98,15 @@ def the_only(able: Sequence[Found], slugs: Sequence[str], command: str) -> Found
 
 
 def look_at(door: Door, text: str | None = None) -> tuple[Desk, Site | None]:
-    """Open the journal for reading. No site if the journal has nothing about this repository.
-
-    Outside a repository, and for `shop:rate-limit`, a shared journal finds the repository by `text`.
-    """
+    """Open the journal for reading. No site if the journal has nothing about this repository."""
     desk = desk_for(door)
     journal = wiring.find_journal(desk.settings, door.environ)
-    if journal is None:
+    repo, checkout = (None, None) if journal is None else located(journal, desk.library.repository, text)
+    if journal is None or repo is None:
         return desk, None
-    name = named(text) if text else None
-    if desk.library.repository is None or (name is not None and name.repo):
-        found = repository_of(journal.store, name)
-        return desk, None if found is None else site_elsewhere(desk, journal, found, "")
-    repository = open_repository(desk.library.repository.root)
-    repo = known(journal.store, repository)
-    return desk, None if repo is None else Site(desk, repository, journal, repo)
+    if checkout is None:
+        return desk, site_elsewhere(desk, journal, repo, "")
+    return desk, Site(desk, open_repository(checkout.root), journal, repo)
 
 
 def site_elsewhere(desk: Desk, journal: wiring.Journal, repo: str, lead: str) -> Site:

@@ -199,11 +199,6 @@ def failing_of(remarks: Sequence[Remark], *, changed: bool = True) -> list[str]:
     return [*failures[:_NAMED], f"and {len(failures) - _NAMED} more"] if len(failures) > _NAMED else failures
 
 
-def keep_remarks(record: Record, remarks: Sequence[Remark]) -> str:
-    """Keep remarks as a blob and return its digest."""
-    return record.blobs.put_json([remark._asdict() for remark in remarks])
-
-
 def kept_remarks(record: Record, digest: str | None) -> tuple[Remark, ...]:
     """Read remarks back from a blob."""
     return () if digest is None else tuple(map(remark_from, record.blobs.get_json(digest)))

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.errors import GateStopped
 from asbuilt.events.attempts import AttemptBegun
 from asbuilt.events.runs import RunStarted
-from asbuilt.flows.checks.change_inspection import keep_remarks
 from asbuilt.flows.checks.prove import tree_of
 from asbuilt.git.workspace.unsandboxed_reach import reach, under_way
 from asbuilt.git.workspace.workspaces import written_in
@@ -53,7 +52,7 @@ class Surroundings:
             for part, is_shared in (("ours", False), ("shared", True))
             for remark in strayed(before[part], now[part], is_shared=is_shared)
         ]
-        return keep_remarks(self._record, found[:_NAMED]) if found else None
+        return self._record.keep(found[:_NAMED]) if found else None
 
     def _now(self) -> dict[str, dict[str, str]]:
         # In a sandbox, an agent cannot change the user's checkout.

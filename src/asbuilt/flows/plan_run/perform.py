@@ -22,14 +22,7 @@ from asbuilt.events.phases import (
 )
 from asbuilt.flows.attempts.snapshot import keep
 from asbuilt.flows.checks.baseline import prove_first_tests
-from asbuilt.flows.checks.change_inspection import (
-    Before,
-    are_compared,
-    failing_of,
-    inspect,
-    keep_remarks,
-    kept_remarks,
-)
+from asbuilt.flows.checks.change_inspection import Before, are_compared, failing_of, inspect, kept_remarks
 from asbuilt.flows.checks.missing_programs import without_programs
 from asbuilt.flows.checks.outcomes import failures_of, outcome_of, unusable_in
 from asbuilt.flows.checks.outside_changes import Surroundings
@@ -204,7 +197,7 @@ def _check(context: Context, facts: PlanFacts, phase_id: str, number: int) -> No
             evidence=record.keep(shown),
             reused=tuple(evidence.name for evidence in shown if evidence.reused),
             inspected=seen.of,
-            remarks=keep_remarks(record, remarks),
+            remarks=record.keep(remarks),
             unusable=unusable_in(shown),
         ),
         f"{phase.id}/{number}/checks{attempt.unusable or ''}",

@@ -12,7 +12,7 @@ from msgspec.structs import replace as evolve
 
 from asbuilt.events.attempts import ChecksDone
 from asbuilt.events.pulls import PullMended
-from asbuilt.flows.checks.change_inspection import failing_of, inspect, keep_remarks
+from asbuilt.flows.checks.change_inspection import failing_of, inspect
 from asbuilt.flows.checks.outcomes import failures_of, outcome_of
 from asbuilt.flows.landing.commits import attempt_of
 from asbuilt.git import commits, locks
@@ -84,7 +84,7 @@ def check_repair(
             outcome="FAIL" if failing else outcome_of(shown),
             failures=tuple(failing or failures_of(shown)),
             evidence=record.keep(shown),
-            remarks=keep_remarks(record, remarks),
+            remarks=record.keep(remarks),
         ),
         f"{repair}/{number}/checks",
     )

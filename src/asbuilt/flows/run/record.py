@@ -25,6 +25,7 @@ from asbuilt.proof.counts import Counts, from_output, from_report
 from asbuilt.proof.evidence import TESTS, Evidence, evidence_from
 from asbuilt.proof.projects.model import Detected, NoTests, Setup, Suite, by_name, suites_of
 from asbuilt.proof.projects.recorded import read_back
+from asbuilt.proof.remarks import Remark
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
@@ -194,15 +195,19 @@ class Record(Struct, frozen=True, kw_only=True):
         whole = self.blobs.get(event.script).decode() if event.script else event.command
         return Setup(whole, event.digest)
 
-    def keep(self, shown: Iterable[Evidence]) -> str:
-        """Keep evidence as a blob and return its digest."""
-        return self.blobs.put_json([evidence._asdict() for evidence in shown])
+    def keep(self, shown: Iterable[Evidence | Remark]) -> str:
+        """Keep evidence or remarks as a blob and return its digest."""
+        return self.blobs.put_json([row._asdict() for row in shown])
 
     def shown(self, run: str | None = None) -> list[Evidence]:
         """Return all evidence of this run, or what is left of that of another run, in order."""
+        return self._shown_by(self._all_events(run), may_be_gone=run is not None)
+
+    def _shown_by(self, events: Iterable[Event], *, may_be_gone: bool) -> list[Evidence]:
+        """Return the evidence of events; that of an old run may have been deleted."""
         found: list[Evidence] = []
-        for digest in filter(None, (getattr(event, "evidence", None) for event in self._all_events(run))):
-            with suppress(NotFound) if run else nullcontext():
+        for digest in filter(None, (getattr(event, "evidence", None) for event in events)):
+            with suppress(NotFound) if may_be_gone else nullcontext():
                 found += map(evidence_from, self.blobs.get_json(digest))
         return found
 
@@ -214,19 +219,9 @@ class Record(Struct, frozen=True, kw_only=True):
     def baselines(self, tree: str, suite: str = TESTS) -> list[Counts]:
         """Return the counts of a suite on a tree that was the base of any run of this plan."""
         with self.store.read() as session:
-            every = [entry.event for entry in whole_history(session, self.run.address)]
-        found = []
-        for digest in (
-            event.evidence for event in every if isinstance(event, BaselineDone) and event.evidence
-        ):
-            # The evidence of an old run may have been deleted.
-            with suppress(NotFound):
-                shown = map(evidence_from, self.blobs.get_json(digest))
-                found += [
-                    self.counts_of(evidence)
-                    for evidence in shown
-                    if (evidence.tree, evidence.name) == (tree, suite)
-                ]
+            every = [entry.event for entry in of_kinds(session, self.run.address, [BaselineDone.kind])]
+        shown = self._shown_by(every, may_be_gone=True)
+        found = [self.counts_of(proof) for proof in shown if (proof.tree, proof.name) == (tree, suite)]
         return [counts for counts in found if counts is not None]
 
     def _all_events(self, run: str | None = None) -> list[Event]:

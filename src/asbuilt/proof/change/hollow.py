@@ -16,14 +16,7 @@ from asbuilt.proof.change.promised_functions import not_written, unwired
 from asbuilt.proof.change.promised_names import unkept, wanted_and_checked
 from asbuilt.proof.suites.model import MAX_BYTES, Change, Finding, Kind, Order, Severity, shortened
 from asbuilt.proof.suites.parsing import Code, Function, dotted, lexed, parsed
-from asbuilt.proof.suites.path_roles import (
-    Role,
-    is_called_test,
-    is_in_tests,
-    is_named_test,
-    language_of,
-    role_of,
-)
+from asbuilt.proof.suites.path_roles import Role, is_test, language_of, role_of
 
 _BRACED: Final = ("javascript", "go", "rust", "java")
 _OF_WORDS: Final = re.compile(
@@ -59,7 +52,7 @@ def hollow(changes: Iterable[Change], order: Order, there: Collection[str]) -> t
     every = [file for file in changes if file.before != file.after and len(file.after or b"") <= MAX_BYTES]
     if every and all(_is_same_code(file) for file in every) and not _OF_WORDS.search(order.text):
         return (Finding(Kind.COMMENTS_ONLY, Severity.FAILS, every[0].path, ""),)
-    tests = [file for file in every if _is_test(file.path)]
+    tests = [file for file in every if is_test(file.path)]
     _, checks = wanted_and_checked(order.text)
     found = [
         Finding(Kind.EXIT_FORCED, Severity.FAILS, file.path, "the plan's own check does nothing any more")
@@ -68,7 +61,7 @@ def hollow(changes: Iterable[Change], order: Order, there: Collection[str]) -> t
     ]
     wants_markers = _MARKER.search(order.text) is not None
     for file in every:
-        if file.after is None or _is_test(file.path) or role_of(file.path) not in (Role.PRODUCT, Role.TEST):
+        if file.after is None or is_test(file.path) or role_of(file.path) not in (Role.PRODUCT, Role.TEST):
             continue
         found += _stubs(file, order.text)
         found += () if wants_markers else _lines_with(_MARKER, Kind.TODO_LEFT, file)
@@ -88,7 +81,7 @@ def hollow(changes: Iterable[Change], order: Order, there: Collection[str]) -> t
 
 def _only_parameters(changes: Iterable[Change], text: str) -> Iterator[Finding]:
     """Find a phase that changes only parameter lists in the product's code."""
-    code = [file for file in changes if language_of(file.path) == "python" and not _is_test(file.path)]
+    code = [file for file in changes if language_of(file.path) == "python" and not is_test(file.path)]
     for file in code:
         # Where a parameter has another default, what runs differs.
         then, now = (_defaults(parsed(side)) for side in (file.before or b"", file.after or b""))
@@ -127,12 +120,6 @@ def _acting(path: str, text: str) -> bool:
         return any(not _IDLE.match(line) for line in _uncommented(text) if not line.startswith("#!"))
     tree = parsed(text.encode()) if language == "python" else None
     return tree is None or any(not _IDLE.match(ast.unparse(node)) for node in tree.body if not _is_text(node))
-
-
-def _is_test(path: str) -> bool:
-    language = language_of(path)
-    # Any Rust file may contain tests beside the code they test.
-    return is_in_tests(path) or is_called_test(path) or (language != "rust" and is_named_test(path, language))
 
 
 def _is_same_code(change: Change, *, but: Literal["", "parameters"] = "") -> bool:

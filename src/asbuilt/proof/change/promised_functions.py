@@ -23,7 +23,7 @@ from asbuilt.proof.change.promised_names import (
     wanted_and_checked,
 )
 from asbuilt.proof.suites.model import Change, Finding, Kind, Order, Severity
-from asbuilt.proof.suites.path_roles import Role, is_called_test, is_in_tests, language_of, role_of
+from asbuilt.proof.suites.path_roles import Role, is_test, language_of, role_of
 
 _WANTS: Final = re.compile(
     r"\b(?:has|gets|gains|defines|offers|provides|with|add|adds)\s+(?:(?:an?|the|method|function)\s+)*"
@@ -156,5 +156,4 @@ def _defined(path: str, text: str) -> Iterator[tuple[int, str]]:
 
 
 def _may_use(path: str) -> bool:
-    is_test = is_in_tests(path) or is_called_test(path) or path.endswith("_test.go")
-    return not is_test and role_of(path) in (Role.PRODUCT, Role.TEST, Role.SETTINGS, Role.OTHER)
+    return not is_test(path) and role_of(path) in (Role.PRODUCT, Role.TEST, Role.SETTINGS, Role.OTHER)

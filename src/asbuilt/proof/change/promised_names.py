@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
 from asbuilt.proof.suites.model import Change, Finding, Kind, Order, Severity, shortened
-from asbuilt.proof.suites.path_roles import Role, is_called_test, is_in_tests, language_of, role_of
+from asbuilt.proof.suites.path_roles import Role, is_test, language_of, role_of
 
 _ITEM: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[.\]\s+)?(.*)$")
 _CHECKS: Final = re.compile(r"(?im)^\W*(verification|validation|checks?|test commands?)\b")
@@ -181,7 +181,7 @@ def _unnamed(changes: Sequence[Change], text: str) -> Iterator[Finding]:
 
 def _not_added(changes: Sequence[Change], text: str) -> Iterator[Finding]:
     """Find functions, endpoints and migrations that an item wants added and no changed file has."""
-    product = [file for file in changes if file.after is not None and not _is_test(file.path)]
+    product = [file for file in changes if file.after is not None and not is_test(file.path)]
     held = {file.path: file.new for file in product}
     words = {*re.findall(r"[\w-]+", "\n".join((*held, *held.values())))}
     for item in items_of(text) if product else ():
@@ -303,13 +303,9 @@ def _is_meant(item: str, path: str) -> bool:
     return path in named and _PLACED.search(path) is not None and not _ELSEWHERE.match(path)
 
 
-def _is_test(path: str) -> bool:
-    return is_in_tests(path) or is_called_test(path)
-
-
 def is_product(path: str) -> bool:
     """Return whether a file is code of the product, and no test."""
-    return role_of(path) in (Role.PRODUCT, Role.TEST) and not _is_test(path)
+    return role_of(path) in (Role.PRODUCT, Role.TEST) and not is_test(path)
 
 
 def finding(path: str, item: str, why: str) -> Finding:

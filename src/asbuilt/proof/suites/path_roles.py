@@ -177,12 +177,15 @@ def is_named_test(path: str, language: str) -> bool:
 
 def is_test_code(path: str) -> bool:
     """Return whether a file is test code or among tests. In Rust, any other file may contain tests too."""
+    is_code = bool(language_of(path)) or is_foreign(path)
+    return is_code and (is_test(path) or path.endswith((".t", "conftest.py")))
+
+
+def is_test(path: str) -> bool:
+    """Return whether a file's folder or name marks it as a test, to its runner or to a reader."""
     language = language_of(path)
-    named = language != "rust" and is_named_test(path, language)
-    is_code = bool(language) or is_foreign(path)
-    return is_code and (
-        named or is_in_tests(path) or is_called_test(path) or path.endswith((".t", "conftest.py"))
-    )
+    # Any Rust file may contain tests beside the code they test.
+    return is_in_tests(path) or is_called_test(path) or (language != "rust" and is_named_test(path, language))
 
 
 def is_called_test(path: str) -> bool:
