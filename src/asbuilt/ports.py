@@ -5,20 +5,19 @@ Rule: every call can be repeated after a crash. An attempt or a forge call first
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from datetime import datetime
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from msgspec import Struct, field
 
-from asbuilt.events.options import AgentProgram
+from asbuilt.events.options import AgentProgram, Network
 from asbuilt.lifecycle.limits import OVERALL_S, STALL_S
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from datetime import datetime
     from pathlib import Path
 
     from asbuilt.events.event import Cause
-    from asbuilt.events.options import Network
     from asbuilt.lifecycle.attention import Message
     from asbuilt.policy.roles import Role
     from asbuilt.policy.sandbox.rules import Level, Overlay, Placed

@@ -5,9 +5,11 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import threading
 import time
 from collections.abc import Mapping
 from contextlib import nullcontext
+from datetime import tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, NoReturn
 
@@ -20,9 +22,6 @@ from asbuilt.journal.ids import LOCAL
 from asbuilt.settings import Settings, state_folder, survey
 
 if TYPE_CHECKING:
-    import threading
-    from datetime import tzinfo
-
     from asbuilt.events.event import Entry
     from asbuilt.flows.authoring.conversation import Conversing
     from asbuilt.flows.engine.dbos import Steps

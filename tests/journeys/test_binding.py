@@ -56,9 +56,7 @@ def test_a_weakened_test_whose_old_text_fails_is_told_to_the_fixer(shop: Shop) -
     restore = '{ replace = "test_greet.py", old = "assert hello()", new = "assert hello() == \'hello\'" }'
     broken = '{ replace = "greet.py", old = "return \'hello\'", new = "return \'hi\'" }'
     mended = '{ replace = "greet.py", old = "return \'hi\'", new = "return \'hello\'" }'
-    tested = (
-        '{ write = "test_volume.py", text = "import greet\\ndef test(): assert greet.VOLUME == 2\\n" }'
-    )
+    tested = '{ write = "test_volume.py", text = "import greet\\ndef test(): assert greet.VOLUME == 2\\n" }'
     shop.turn(IMPLEMENT, '{ append = "greet.py", text = "VOLUME = 2\\n" }', tested, broken, weaken)
     shop.turn(FIX, restore, mended)
     shop.lands("greet.py", "test_greet.py", "test_volume.py", "plan.md")

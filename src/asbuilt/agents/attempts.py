@@ -9,8 +9,9 @@ import os
 import shlex
 import subprocess
 import sys
+from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -20,12 +21,8 @@ from asbuilt.agents.host.main import TAKEN
 from asbuilt.agents.host.permission_answers import snapshot_of
 from asbuilt.agents.sandbox.launch import probe
 from asbuilt.errors import HostFailed, SandboxUnavailable
+from asbuilt.policy.sandbox.rules import Level
 from asbuilt.ports import Brief, Result
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from asbuilt.policy.sandbox.rules import Level
 
 _UP_WITHIN_S: Final = 60
 

@@ -6,6 +6,7 @@ Rule: an adapter starts processes only through its seat, so that the host can en
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, Protocol
 
 from msgspec import Struct
@@ -14,7 +15,6 @@ from asbuilt.lifecycle.run.agent_stops import ending_of
 
 if TYPE_CHECKING:
     import asyncio
-    from pathlib import Path
 
     from asbuilt.events.event import Cause
     from asbuilt.policy.roles import Kind

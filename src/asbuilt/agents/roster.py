@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, get_args
 
@@ -21,8 +22,6 @@ from asbuilt.policy.roles import Role
 from asbuilt.similar_names import did_you_mean, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from asbuilt.settings import Settings
 
 SCRIPTED: Final = "scripted"

@@ -10,13 +10,15 @@ import os
 import pwd
 import select
 import shutil
+import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from copy import copy
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -30,10 +32,6 @@ from asbuilt.policy.sandbox.check_environment import PLACED
 from asbuilt.policy.sandbox.rules import Level, Request, for_check
 from asbuilt.policy.sandbox.services import NOT_STARTED, REFUSAL, Service
 from asbuilt.ports import Command, Ended
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Callable, Iterable, Iterator, Mapping
 
 _PIECE: Final = 1 << 18
 _LOOK_S: Final = 0.2

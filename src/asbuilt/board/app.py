@@ -9,7 +9,9 @@ import asyncio
 import os
 import re
 import time
+from collections.abc import Awaitable, Callable, MutableMapping
 from importlib import resources
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import parse_qs, parse_qsl
 from weakref import WeakValueDictionary
@@ -30,9 +32,6 @@ from asbuilt.pages.html import body, text
 from asbuilt.pages.style import STYLE
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, MutableMapping
-    from pathlib import Path
-
     from asbuilt.board.reading import Reading
 
     Scope = MutableMapping[str, Any]

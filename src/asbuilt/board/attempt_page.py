@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
 from itertools import takewhile
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents import activity
@@ -13,21 +15,18 @@ from asbuilt.board.now_page import listed
 from asbuilt.board.plan_page import MAX_TEXT
 from asbuilt.errors import AsbuiltError
 from asbuilt.events.attempts import TreeKept
+from asbuilt.events.event import Event
 from asbuilt.git.refs import PLAIN, patch
 from asbuilt.git.repository import checkouts
 from asbuilt.journal import runs
 from asbuilt.journal.events import keyed
 from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.runs import Run
 from asbuilt.pages import document as doc
 from asbuilt.pages.phases import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
     from asbuilt.board.reading import Reading
-    from asbuilt.events.event import Event
-    from asbuilt.journal.runs import Run
 
 _NEW: Final = 50
 """New files whose contents are shown while the agent works."""

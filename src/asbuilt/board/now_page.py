@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.board.addresses import plan_path, question_path, run_path
@@ -11,9 +13,6 @@ from asbuilt.pages import document as doc
 from asbuilt.pages.times import lasting, moment, seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import datetime
-
     from asbuilt.board.reading import Here, Reading
     from asbuilt.journal.queries.overview import PlanView, RunView
 

@@ -9,15 +9,26 @@ from asbuilt.board.now_page import TONES
 from asbuilt.journal import repositories, runs
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import PlanView, plan_view
+from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.status.report import Outlined
-from asbuilt.pages.document import Beside, Document, Drawing, Link, Listing, Mark, Paragraph, Section, Table
+from asbuilt.pages.document import (
+    Beside,
+    Block,
+    Document,
+    Drawing,
+    Link,
+    Listing,
+    Mark,
+    Paragraph,
+    Section,
+    Table,
+    Words,
+)
 from asbuilt.pages.drawing import graph
 from asbuilt.pages.times import moment
 
 if TYPE_CHECKING:
     from asbuilt.board.reading import Reading
-    from asbuilt.journal.runs import Run
-    from asbuilt.pages.document import Block, Words
 
 MAX_TEXT: Final = 200_000
 """Characters of a foreign text on a page; the rest is left out, and the page says so."""

@@ -15,9 +15,11 @@ from asbuilt.board.run_page import phase_page, worked_on
 from asbuilt.flows.authoring.refinement import draft_asked, is_refinement
 from asbuilt.flows.requests import Asker, answer
 from asbuilt.journal import approvals, runs
+from asbuilt.journal.approvals import Answer, Approval
 from asbuilt.journal.events import keyed
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.authoring.questions import options_of, reply_to
 from asbuilt.lifecycle.replies import Later, No, Unclear
 from asbuilt.pages import document as doc
@@ -27,8 +29,6 @@ from asbuilt.settings import load
 
 if TYPE_CHECKING:
     from asbuilt.board.reading import Reading
-    from asbuilt.journal.approvals import Answer, Approval
-    from asbuilt.journal.runs import Run
 
 _NEEDS_REASON: Final = "waiver"
 _LABELS: Final = {

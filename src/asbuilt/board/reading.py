@@ -11,19 +11,18 @@ from asbuilt.agents import activity
 from asbuilt.errors import AsbuiltError
 from asbuilt.git.repository import Repository, open_repository
 from asbuilt.journal import approvals, repositories, runs
+from asbuilt.journal.approvals import Approval
 from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.queries.overview import PlanView, plan_views
+from asbuilt.journal.queries.facts_cache import Folds
+from asbuilt.journal.queries.overview import Marks, PlanView, plan_views
+from asbuilt.journal.repositories import Known
+from asbuilt.journal.runs import Run
 from asbuilt.library.read_plan import marked_done
 
 if TYPE_CHECKING:
-    from asbuilt.journal.approvals import Approval
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Transactions
     from asbuilt.journal.home import Home
-    from asbuilt.journal.queries.facts_cache import Folds
-    from asbuilt.journal.queries.overview import Marks
-    from asbuilt.journal.repositories import Known
-    from asbuilt.journal.runs import Run
 
 
 class Here(NamedTuple):

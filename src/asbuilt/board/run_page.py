@@ -12,17 +12,27 @@ from asbuilt.flows.run.record import Record
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import Entries, RunView, run_view
+from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.run.proving import ProvingFacts
-from asbuilt.pages.document import Document, Link, Mark, Paragraph, Point, Points, Section, Table
+from asbuilt.lifecycle.status.report import Account, PhaseAccount
+from asbuilt.pages.document import (
+    Block,
+    Document,
+    Link,
+    Mark,
+    Paragraph,
+    Point,
+    Points,
+    Section,
+    Table,
+    Words,
+)
 from asbuilt.pages.phases import phase_section, state_of
 from asbuilt.pages.run_report import report_document
 
 if TYPE_CHECKING:
     from asbuilt.board.reading import Reading
     from asbuilt.journal.database.store import Session
-    from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.status.report import Account, PhaseAccount
-    from asbuilt.pages.document import Block, Words
 
 
 _JUDGES: Final = {"verify": ("v", ", verifier"), "test": ("t", ", tester")}

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from typing import TYPE_CHECKING, Final, NamedTuple
+from datetime import tzinfo
+from pathlib import Path
+from typing import Final, NamedTuple
 
 from asbuilt.board import keys
 from asbuilt.board.access import ENTER, Place
@@ -14,13 +17,7 @@ from asbuilt.board.stream import Changes
 from asbuilt.errors import UsageWrong
 from asbuilt.journal.engine.liveness import board_address, board_at
 from asbuilt.journal.queries.facts_cache import Folds
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import tzinfo
-    from pathlib import Path
-
-    from asbuilt.wiring import Journal
+from asbuilt.wiring import Journal
 
 _EVERY: Final = ("0.0.0.0", "::", "*", "")  # noqa: S104 - they are refused
 

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from asbuilt.events import approvals, attempts, authoring, landings, phases, plans, pulls, runs, schedules
 from asbuilt.events.event import Event
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 _SUBJECTS: Final = (runs, attempts, phases, landings, pulls, plans, approvals, schedules, authoring)
 KINDS: Final[Mapping[str, type[Event]]] = MappingProxyType(

@@ -6,16 +6,14 @@ list of tables which this version does not know is dropped.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 
 import msgspec
 from msgspec import Struct, structs
 
 from asbuilt.events.convert import convert
 from asbuilt.events.options import Extra, RunOptions
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
 
 _MORE: Final = "more"
 

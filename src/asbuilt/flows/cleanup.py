@@ -6,9 +6,11 @@ cleanup can be repeated.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from asbuilt.errors import GitFailed, NotLanded
@@ -20,29 +22,25 @@ from asbuilt.flows.run.record import ACTOR
 from asbuilt.git.locks import drop_ref
 from asbuilt.git.objects import tree_of
 from asbuilt.git.refs import holding, listed
-from asbuilt.git.repository import tip
+from asbuilt.git.repository import Repository, tip
 from asbuilt.git.workspace import snapshots, workspaces
 from asbuilt.git.workspace.checkouts import delete
+from asbuilt.git.workspace.workspaces import Leftover
 from asbuilt.journal import runs
 from asbuilt.journal.encoding.codec import whole
 from asbuilt.journal.events import append, of_kinds
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.unreferenced import unnamed
+from asbuilt.journal.runs import Run
 from asbuilt.lifecycle import retention
 from asbuilt.lifecycle.retention import OUTPUT_DAYS, Fate, Goes, Made, Stays, attempts_in
 from asbuilt.ports import Kept
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
     from asbuilt.git.forge.branches import Remote
-    from asbuilt.git.repository import Repository
-    from asbuilt.git.workspace.workspaces import Leftover
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Store
     from asbuilt.journal.home import Home
-    from asbuilt.journal.runs import Run
 
 Kind = Literal["workspace", "attempt", "environment", "scratch", "log", "output"]
 _LAST_STEPS = (AttemptBegun.kind, PhaseMerged.kind, LandingDone.kind, LandingUndone.kind)

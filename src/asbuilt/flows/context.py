@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -9,20 +10,17 @@ from msgspec import Struct
 from asbuilt.flows.checks.prove import Proving, tree_of
 from asbuilt.flows.environments.check_environment import CheckEnvironments
 from asbuilt.flows.run.environment import given_in, kept, kept_for_forge
-from asbuilt.git.forge.github import open_forge
+from asbuilt.git.forge.github import GitHub, open_forge
+from asbuilt.git.repository import Repository
 from asbuilt.git.workspace import workspaces
+from asbuilt.ports import Processes, Workspace
 from asbuilt.settings.running import check_limit_s
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from asbuilt.flows.engine.fence import Signals
     from asbuilt.flows.run.record import Record
-    from asbuilt.git.forge.github import GitHub
-    from asbuilt.git.repository import Repository
     from asbuilt.journal.home import Home
     from asbuilt.lifecycle.run.proving import ProvingFacts
-    from asbuilt.ports import Processes, Workspace
 
 
 class Context(Struct, frozen=True):

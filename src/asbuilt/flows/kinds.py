@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, assert_never
@@ -26,25 +27,23 @@ from asbuilt.flows.verification import verify_run
 from asbuilt.git.fleet import SharedRefs, open_mirror
 from asbuilt.git.locks import heal_left
 from asbuilt.git.repository import Repository, open_repository
+from asbuilt.journal.blobs import Blobs
+from asbuilt.journal.home import Home
+from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.authoring.facts import AuthoringFacts
+from asbuilt.lifecycle.kinds import Facts
 from asbuilt.lifecycle.land_run import LandingFacts
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
+from asbuilt.lifecycle.run.moves import Move
+from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.lifecycle.tasks.facts import TaskRunFacts
 from asbuilt.lifecycle.undo import UndoFacts
 from asbuilt.lifecycle.verify_run import VerificationFacts
+from asbuilt.ports import Attempts, Processes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from asbuilt.flows.engine.lease import Lease
-    from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Store
-    from asbuilt.journal.home import Home
-    from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.kinds import Facts
-    from asbuilt.lifecycle.run.moves import Move
-    from asbuilt.lifecycle.run.proving import ProvingFacts
-    from asbuilt.ports import Attempts, Processes
 
 
 class Performer:

@@ -9,6 +9,7 @@ same id, and at most 6 times.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from datetime import timedelta
 from pathlib import Path
@@ -16,22 +17,20 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.approvals import ApprovalAsked
+from asbuilt.events.event import Event
 from asbuilt.events.options import value_or
 from asbuilt.events.runs import AttentionCalled
 from asbuilt.flows.engine.background import beside
 from asbuilt.flows.run.record import ACTOR
 from asbuilt.journal import approvals, notifications, runs
 from asbuilt.journal.events import append, keyed
+from asbuilt.journal.notifications import Waiting
+from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.attention import Message, Notice, Topic, notice, questions_path, topic_of
 from asbuilt.lifecycle.run.retry_times import again_at, moment, written
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from asbuilt.events.event import Event
     from asbuilt.journal.database.store import Session, Store
-    from asbuilt.journal.notifications import Waiting
-    from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.run.working_hours import Window
     from asbuilt.ports import Attention
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 from asbuilt.flows.checks import baseline
 from asbuilt.flows.run_start import start
 from asbuilt.lifecycle.run import moves
+from asbuilt.lifecycle.run.proving import ProvingFacts
 
 if TYPE_CHECKING:
     from asbuilt.flows.context import Context
-    from asbuilt.lifecycle.run.proving import ProvingFacts
 
 
 def perform(context: Context, facts: ProvingFacts, move: moves.Move, *, pushed: str | None = None) -> None:

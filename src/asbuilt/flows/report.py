@@ -21,6 +21,7 @@ from asbuilt.events.attempts import (
     TogetherJudged,
     VerdictGiven,
 )
+from asbuilt.events.event import Entry, Event
 from asbuilt.events.phases import PhaseBegun, PhaseRechecked, PicturesTaken, SetupDone
 from asbuilt.events.plans import PlanCompleted
 from asbuilt.events.pulls import PullInvariants, PullMended, PullOpened
@@ -28,6 +29,7 @@ from asbuilt.events.runs import end_words
 from asbuilt.flows.checks.pictures import TESTER, pictures_in
 from asbuilt.flows.landing.sign_offs import signed_off
 from asbuilt.flows.run.approval import kept_waived, promises_of
+from asbuilt.flows.run.record import Record
 from asbuilt.git.repository import open_repository, plan_branch
 from asbuilt.git.workspace import snapshots
 from asbuilt.journal import runs
@@ -50,21 +52,19 @@ from asbuilt.lifecycle.undo import UndoFacts
 from asbuilt.lifecycle.verify_run import VerificationFacts
 from asbuilt.pages.run_report import Page
 from asbuilt.plan.editing.edit import the_phase
+from asbuilt.plan.model import Plan
 from asbuilt.plan.reader import read
 from asbuilt.proof.drift.measured_numbers import Number
 from asbuilt.proof.evidence import Evidence, evidence_from
 from asbuilt.proof.failure import Failure, failure_of
 from asbuilt.proof.opinion import Opinion, opinion_from
+from asbuilt.proof.pictures import Picture
 from asbuilt.proof.projects.model import suites_of
 from asbuilt.proof.remarks import remark_from
 from asbuilt.proof.verdict import faults_in, item_from
 
 if TYPE_CHECKING:
-    from asbuilt.events.event import Entry, Event
-    from asbuilt.flows.run.record import Record
     from asbuilt.journal.home import Home
-    from asbuilt.plan.model import Plan
-    from asbuilt.proof.pictures import Picture
 
 _SEVERAL: Final = 2
 

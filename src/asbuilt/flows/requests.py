@@ -6,38 +6,37 @@ A command writes rows and exits; the worker finds them even if the command is ki
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import UNSET, structs
 
 from asbuilt.errors import GateStopped, NotFound
 from asbuilt.events.approvals import ApprovalPutOff
+from asbuilt.events.options import RunOptions
 from asbuilt.events.plans import PlanNoted
 from asbuilt.events.runs import PauseAsked, ResumeAsked, RunHastened, SettingsChanged, StopAsked, reason_words
 from asbuilt.flows.run import environment
 from asbuilt.flows.run.record import append_event
 from asbuilt.flows.run_end import end
 from asbuilt.journal import approvals, claims, drafts, issue_claims, runs
+from asbuilt.journal.approvals import Answer, Approval
+from asbuilt.journal.claims import Claim
 from asbuilt.journal.engine import fleet
 from asbuilt.journal.engine.workers import machine_id
 from asbuilt.journal.events import append, hold, open_plan, shortened
 from asbuilt.journal.ids import Address, new_id
 from asbuilt.journal.queues import account_breakers
+from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.approval import may_answer
 from asbuilt.plan.reader import read
+from asbuilt.settings.layers import Settings
 from asbuilt.settings.running import Change, differing, renewed
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from asbuilt.events.options import RunOptions
-    from asbuilt.journal.approvals import Answer, Approval
     from asbuilt.journal.blobs import Blobs
-    from asbuilt.journal.claims import Claim
     from asbuilt.journal.database.store import Session, Store, Transactions
-    from asbuilt.journal.runs import Run
-    from asbuilt.settings.layers import Settings
 
 _VALUE: Final = 700
 """Most bytes of a value in an event."""

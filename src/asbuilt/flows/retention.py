@@ -6,6 +6,7 @@ Rule: it keeps no state but the time of its last pass, so a pass that was cut of
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from itertools import chain
@@ -15,25 +16,22 @@ from typing import TYPE_CHECKING, Final
 from msgspec import UNSET
 
 from asbuilt.errors import AsbuiltError
-from asbuilt.flows.cleanup import Commons, Leavings
+from asbuilt.flows.cleanup import Commons, Leavings, Thing
 from asbuilt.flows.fleet.membership import labels_of, secrets
 from asbuilt.git.fleet import open_mirror, prune
 from asbuilt.git.forge.branches import Remote
 from asbuilt.git.repository import open_repository
 from asbuilt.journal import repositories
+from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.engine import fleet
+from asbuilt.journal.home import Home
 from asbuilt.journal.ids import LOCAL
 from asbuilt.lifecycle.retention import ENGINE_DAYS, Goes
 from asbuilt.lifecycle.run.retry_times import written
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from asbuilt.flows.cleanup import Thing
     from asbuilt.flows.engine.dbos import Engine
-    from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Store
-    from asbuilt.journal.home import Home
 
 _PASS: Final = timedelta(days=1)
 _AT_ONCE: Final = 200

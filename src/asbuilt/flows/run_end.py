@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec.structs import replace
 
 from asbuilt.errors import AsbuiltError, SandboxUnavailable
+from asbuilt.events.options import Parent
 from asbuilt.events.phases import PhaseReturned
 from asbuilt.events.runs import RunEnded
 from asbuilt.flows.engine.transient import words_of
@@ -15,14 +16,13 @@ from asbuilt.flows.run.record import ACTOR, append_event
 from asbuilt.journal import approvals, claims, issue_claims, memory, runs, schedules
 from asbuilt.journal.events import append, whole_history
 from asbuilt.journal.queues import account_breakers, landing_queue
+from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.memory import lessons_of_run
 from asbuilt.lifecycle.schedule.firing import ends_with
 
 if TYPE_CHECKING:
-    from asbuilt.events.options import Parent
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Session
-    from asbuilt.journal.runs import Run
 
 MAX_REASON: Final = 900
 

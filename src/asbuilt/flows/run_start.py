@@ -6,6 +6,7 @@ Rule: nothing is guessed. If the repository and the journal differ, the run stop
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import UNSET
@@ -22,22 +23,19 @@ from asbuilt.flows.run.repository_checks import (
     leftover_workspaces,
 )
 from asbuilt.git import commits
-from asbuilt.git.repository import plan_branch, tip
+from asbuilt.git.commits import Person
+from asbuilt.git.repository import Repository, plan_branch, tip
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.queries.overview import events_of, facts_of
 from asbuilt.lifecycle.delivery.facts import Landed
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
+from asbuilt.lifecycle.run.facts import PhaseFacts
 from asbuilt.lifecycle.status.plan_state import done_now, fold_plan
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from asbuilt.flows.context import Context
-    from asbuilt.git.commits import Person
-    from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.run.facts import PhaseFacts
 
 _BEGAN_ON: Final = "began-on"
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple, assert_never
 from zoneinfo import ZoneInfoNotFoundError
@@ -11,6 +12,7 @@ from zoneinfo import ZoneInfoNotFoundError
 from msgspec import structs
 
 from asbuilt.errors import StoreFailed
+from asbuilt.events.options import RunOptions
 from asbuilt.flows.requests import Asker, Declined, enter, kinds_in
 from asbuilt.flows.run import environment
 from asbuilt.flows.run.record import ACTOR
@@ -18,16 +20,13 @@ from asbuilt.journal import claims, schedules
 from asbuilt.journal.events import hold, open_plan
 from asbuilt.journal.home import Home, machine
 from asbuilt.journal.ids import Address, new_id
+from asbuilt.journal.runs import Run
 from asbuilt.journal.schedules import Schedule
 from asbuilt.lifecycle.schedule import firing
 from asbuilt.lifecycle.schedule.firing import Defer, Due, Fire, Pass, Rest, Setting
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from asbuilt.events.options import RunOptions
     from asbuilt.journal.database.store import Session, Store
-    from asbuilt.journal.runs import Run
 
 
 class Asked(NamedTuple):

@@ -10,6 +10,7 @@ from asbuilt.errors import AsbuiltError, CommandStopped, FileDenied
 from asbuilt.events.phases import PhaseForked, PhaseJoined
 from asbuilt.events.runs import ReportWritten, RunParked, RunTakenOver, TroubleMet, WaitReason
 from asbuilt.flows.engine import dbos
+from asbuilt.flows.engine.dbos import Steps
 from asbuilt.flows.engine.fence import Fenced, Signals, Superseded
 from asbuilt.flows.engine.transient import retry_at, transient_error, words_of
 from asbuilt.flows.notify import NO_REACH, Calling, Reach
@@ -19,11 +20,14 @@ from asbuilt.flows.run.record import ACTOR, append_event
 from asbuilt.flows.run_end import MAX_REASON, Advice, end, refused
 from asbuilt.flows.schedule import clear
 from asbuilt.journal import approvals, runs
+from asbuilt.journal.database.store import Session, Store
 from asbuilt.journal.engine import segments
 from asbuilt.journal.events import append, hold, keyed, whole_history
+from asbuilt.journal.home import Home
 from asbuilt.journal.ids import LOCAL, Segment
 from asbuilt.journal.queries.facts_cache import Folds
 from asbuilt.journal.queues import account_breakers, landing_queue
+from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.kinds import Facts, fold
 from asbuilt.lifecycle.limits import TRANSIENT_LIMIT
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
@@ -32,13 +36,9 @@ from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.lifecycle.run.retry_times import again_at
 
 if TYPE_CHECKING:
-    from asbuilt.flows.engine.dbos import Steps
     from asbuilt.flows.engine.lease import Lease
     from asbuilt.flows.telemetry import Collector
     from asbuilt.journal.blobs import Blobs
-    from asbuilt.journal.database.store import Session, Store
-    from asbuilt.journal.home import Home
-    from asbuilt.journal.runs import Run
 
 _NOTHING_OPEN: Final = ("done", "held", "landed", "undone")
 """Endings after which no workspace is needed; a failed or stopped run keeps its own for the user."""

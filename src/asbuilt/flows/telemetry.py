@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import threading
 import urllib.request
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, suppress
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote
@@ -19,16 +20,13 @@ from asbuilt.flows.engine.background import beside
 from asbuilt.journal.engine import segments
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.status.metrics import Figure, counted
 from asbuilt.lifecycle.status.traces import Traced, trace_id, traced
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from contextlib import AbstractContextManager
-
     from asbuilt.flows.engine.dbos import Engine
     from asbuilt.journal.database.store import Store
-    from asbuilt.journal.runs import Run
 
 HEADERS: Final = "OTEL_EXPORTER_OTLP_HEADERS"
 """The variable with headers for the collector, `name=value,name=value`; its values may be secret."""

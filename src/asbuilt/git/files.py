@@ -5,19 +5,16 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
 from asbuilt.errors import GitFailed
+from asbuilt.git.command import Git
 from asbuilt.git.objects import tree_of, walk
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
-
-    from asbuilt.git.command import Git
 
 LINK_TO_REPOSITORY: Final = b"160000"
 _LISTED: Final = 1_000

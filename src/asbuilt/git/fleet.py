@@ -16,6 +16,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -29,8 +30,6 @@ from asbuilt.git.repository import Repository, open_repository, plan_branch, tip
 from asbuilt.git.workspace.snapshots import ATTEMPTS, RESULTS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from asbuilt.git.forge.branches import Remote
 
 _KEPT: Final = (ATTEMPTS, RESULTS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -11,8 +12,6 @@ from asbuilt.errors import GitFailed
 from asbuilt.git.locks import writing
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from asbuilt.git.repository import Repository
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import fcntl
 import os
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from shlex import quote
@@ -21,8 +22,6 @@ from asbuilt.errors import GateStopped, RepositoryBusy
 from asbuilt.git.command import Git, check_ref_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from asbuilt.git.repository import Repository
 
 _RECORD: Final = "asbuilt-locks"

@@ -10,19 +10,17 @@ from __future__ import annotations
 import atexit
 import os
 import select
+import subprocess
 import tempfile
 from collections import OrderedDict
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from shlex import quote
 from threading import Lock
-from typing import IO, TYPE_CHECKING, Final, NamedTuple
+from typing import IO, Final, NamedTuple
 
 from asbuilt.errors import GitFailed
 from asbuilt.git.command import Git, check_oid
-
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
 FOLDER: Final = b"40000"
 _AT_ONCE: Final = 200

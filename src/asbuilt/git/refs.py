@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from asbuilt.errors import NameTaken
 from asbuilt.git.command import check_branch, check_oid
@@ -15,9 +15,7 @@ from asbuilt.git.commits import read_commit
 from asbuilt.git.locks import set_ref
 from asbuilt.git.objects import compare
 from asbuilt.git.ref_files import LeftToGit, read_refs
-
-if TYPE_CHECKING:
-    from asbuilt.git.repository import Repository
+from asbuilt.git.repository import Repository
 
 _BRANCH: Final = "refs/heads/"
 # Programs that a repository's settings name must not affect what is shown.

@@ -8,6 +8,7 @@ encodings.
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -15,8 +16,6 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.git.command import Git
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from asbuilt.git.repository import Repository
 
 _CACHES: Final = """\

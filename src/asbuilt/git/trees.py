@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.git.command import MEGABYTE, check_oid
@@ -11,8 +12,6 @@ from asbuilt.git.objects import compare, find, measure, read_all, read_object
 from asbuilt.proof.suites.model import Change
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-
     from asbuilt.git.repository import Repository
 
 _TEXT_CAP: Final = 1_000_000

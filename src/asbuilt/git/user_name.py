@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from asbuilt.errors import GitFailed
 from asbuilt.git.command import Git
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NAMING: Final = (
     '`git config --global user.name "Your Name" &&` `git config --global user.email you@example.com`'

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
@@ -24,8 +25,6 @@ from asbuilt.journal.queues import account_breakers
 from asbuilt.lifecycle.approval import WITHDRAWN
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
     from asbuilt.journal.database.store import Session
 
 Answer = Literal["yes", "no"]

@@ -7,12 +7,10 @@ import json
 import os
 import zlib
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from asbuilt.errors import NotFound, StoreFailed
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _LEVEL: Final = 6
 

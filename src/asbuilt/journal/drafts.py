@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from asbuilt.events.plans import DraftWritten, PlanApproved
 from asbuilt.journal import approvals
+from asbuilt.journal.approvals import Approval
 from asbuilt.journal.events import append, hold, whole_history
+from asbuilt.journal.ids import Address
 from asbuilt.lifecycle import approval
 from asbuilt.lifecycle.approval import AGENT, EDITED, REVISED, Drafts, Revision
 
 if TYPE_CHECKING:
-    from asbuilt.journal.approvals import Approval
     from asbuilt.journal.database.store import Session
-    from asbuilt.journal.ids import Address
     from asbuilt.plan.model import Plan
 
 

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, repeat
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.events.event import Entry, Event
 from asbuilt.journal.database.table import OF_PLAN, Table, insert
 from asbuilt.journal.encoding.codec import Row, entry, entry_of, fields_of, kind_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from asbuilt.events.event import Entry, Event
     from asbuilt.journal.database.store import Session
     from asbuilt.journal.ids import Address
 

@@ -6,6 +6,7 @@ never because it is idle.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.events.pulls import IssueHeld
@@ -13,8 +14,6 @@ from asbuilt.journal.database.table import OF_PLAN, OF_REPO, Table, insert
 from asbuilt.journal.events import append
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from asbuilt.journal.database.store import Session
     from asbuilt.journal.ids import Address
 

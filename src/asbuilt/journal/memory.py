@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.journal.database.table import OF_REPO, Table
 from asbuilt.lifecycle.memory import Kind, Lesson, Memory
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from asbuilt.journal.database.store import Session
 
 KEPT: Final = 100

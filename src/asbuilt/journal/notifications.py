@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
@@ -10,8 +11,6 @@ from asbuilt.journal.database.table import OF_PLAN, Table, insert
 from asbuilt.journal.ids import Address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from asbuilt.journal.database.store import Session
     from asbuilt.journal.runs import Run
 

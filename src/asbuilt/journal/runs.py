@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from asbuilt.events.options import RunOptions
 from asbuilt.events.runs import PauseAsked, ResumeAsked, RunRequested
 from asbuilt.journal.database.table import OF_PLAN, OF_REPO, OF_RUN, Table, insert
 from asbuilt.journal.encoding.codec import newer_options, options_of, options_text
@@ -18,7 +19,6 @@ from asbuilt.lifecycle.fleet import place_of
 from asbuilt.lifecycle.status.ended_runs import changed_nothing, reverted_nothing
 
 if TYPE_CHECKING:
-    from asbuilt.events.options import RunOptions
     from asbuilt.journal.database.store import Session
 
 ENDED: Final = ("landed", "held", "undone", "done", "failed", "stopped", "pr-ready", "pr-ci-failing")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.events import schedules as events
+from asbuilt.events.options import RunOptions
 from asbuilt.journal.database.table import OF_PLAN, Table, insert
 from asbuilt.journal.encoding.codec import options_of, options_text
 from asbuilt.journal.events import append, hold, keyed
@@ -12,7 +13,6 @@ from asbuilt.journal.ids import Address
 from asbuilt.journal.repositories import worked_in
 
 if TYPE_CHECKING:
-    from asbuilt.events.options import RunOptions
     from asbuilt.journal.database.store import Session
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import importlib
 import os
 import zlib
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
@@ -18,8 +19,6 @@ from asbuilt.errors import NotFound, StoreFailed
 from asbuilt.journal.blobs import Blobs, digest_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from asbuilt.journal.database.store import Transactions
 
 LARGE: Final = 256_000

@@ -14,11 +14,10 @@ import msgspec
 from asbuilt.events.convert import convert
 from asbuilt.journal.database.table import OF_REPO, Table, insert
 from asbuilt.lifecycle.tasks.error_record import Failure
-from asbuilt.lifecycle.tasks.model import Added, Changed, Changes, Failed, Imported, Task, fold
+from asbuilt.lifecycle.tasks.model import Added, Changed, Changes, Failed, Imported, Task, TaskEvent, fold
 
 if TYPE_CHECKING:
     from asbuilt.journal.database.store import Session
-    from asbuilt.lifecycle.tasks.model import TaskEvent
 
 _PAGE: Final = 5_000
 _KINDS: Final[Mapping[type, str]] = {

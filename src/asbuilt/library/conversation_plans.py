@@ -5,30 +5,24 @@ Rule: a plan that cannot be read is left out.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from asbuilt.errors import NotFound, PlanUnreadable
+from asbuilt.events.event import Entry
 from asbuilt.library.name_resolution import find
-from asbuilt.library.read_plan import open_plan
-from asbuilt.library.search_path import describe, library_around, plans
+from asbuilt.library.read_plan import Opened, open_plan
+from asbuilt.library.repository_discovery import Repository
+from asbuilt.library.search_path import PlanFile, describe, library_around, plans
 from asbuilt.lifecycle.status.plan_state import done_now, fold_plan
 from asbuilt.plan.markdown.statuses import read_status
-from asbuilt.plan.model import Status
+from asbuilt.plan.model import Phase, Status
 from asbuilt.session.plan_facts import PlanFacts
+from asbuilt.settings import Settings
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from asbuilt.events.event import Entry
-    from asbuilt.library.read_plan import Opened
-    from asbuilt.library.repository_discovery import Repository
-    from asbuilt.library.search_path import PlanFile
-    from asbuilt.plan.model import Phase
-    from asbuilt.settings import Settings
-
-    Journal = Callable[[Settings, Repository, str], Iterable[Entry]]
-    """What the journal has of a plan of a repository, by its path in it."""
+Journal = Callable[[Settings, Repository, str], Iterable[Entry]]
+"""What the journal has of a plan of a repository, by its path in it."""
 
 _ROOM: Final = 8_000
 """Maximum text of a plan: with the text around it, Claude Code passes this on uncut."""

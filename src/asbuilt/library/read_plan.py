@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from asbuilt.errors import NotFound, PlanUnreadable
 from asbuilt.library.bounded_read import read_bytes
 from asbuilt.library.progress_document import find_progress_document
 from asbuilt.library.search_path import Library, PlanFile, describe, open_library
 from asbuilt.plan.lint import Length
+from asbuilt.plan.model import Plan
 from asbuilt.plan.reader import read
-
-if TYPE_CHECKING:
-    from asbuilt.plan.model import Plan
 
 
 class Opened(NamedTuple):

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
+from asbuilt.events.event import Entry
 from asbuilt.events.plans import AnswerTaken, DraftWritten, PlanApproved, PlanCarried, PlanFiled
 from asbuilt.events.questions import PlanAgainKey, PlanKey, key_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from asbuilt.events.event import Entry
 
 AGENT: Final = "agent"
 """Author of a draft that an agent wrote."""

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from asbuilt.events.approvals import ApprovalAsked
+from asbuilt.events.event import Event
 from asbuilt.events.runs import RunEnded, RunParked, WaitReason
 from asbuilt.policy.redaction import Redaction
-
-if TYPE_CHECKING:
-    from asbuilt.events.event import Event
 
 
 class Topic(StrEnum):

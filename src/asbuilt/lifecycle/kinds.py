@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, assert_never, get_args
+from collections.abc import Iterable, Mapping
+from typing import Final, assert_never, get_args
 
+from asbuilt.events.event import Entry
+from asbuilt.events.options import RunKind, RunOptions
 from asbuilt.lifecycle import land_run, undo, verify_run
 from asbuilt.lifecycle.authoring import next_move as authoring
 from asbuilt.lifecycle.authoring.facts import AuthoringFacts
@@ -18,12 +21,6 @@ from asbuilt.lifecycle.tasks import next_move as tasks
 from asbuilt.lifecycle.tasks.facts import TaskRunFacts
 from asbuilt.lifecycle.undo import UndoFacts
 from asbuilt.lifecycle.verify_run import VerificationFacts
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from asbuilt.events.event import Entry
-    from asbuilt.events.options import RunKind, RunOptions
 
 Facts = PlanFacts | LandingFacts | UndoFacts | VerificationFacts | AuthoringFacts | TaskRunFacts
 _FACTS: Final[Mapping[RunKind, type[Facts]]] = {kind.kind: kind for kind in get_args(Facts)}

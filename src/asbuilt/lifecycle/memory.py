@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from enum import StrEnum
 from hashlib import sha256
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -14,8 +15,6 @@ from asbuilt.events.phases import PhaseProven
 from asbuilt.lifecycle.similarity import words
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
     from asbuilt.lifecycle.critique.additions import Standing
 
 LONGEST: Final = 500

@@ -6,11 +6,9 @@ Rule: words that start with a refusal are never read as a yes, and a yes with a 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Literal
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from typing import Final, Literal
 
 Doubt = Literal["empty", "condition", "refusal", "question", "letter", "other"]
 """Why words are no answer: they are a yes with a condition, or start with a refusal and say more than no;

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from asbuilt.events.attempts import AttemptBegun
+from asbuilt.events.event import Entry
 from asbuilt.events.landings import LandingDone, LandingUndone
 from asbuilt.events.phases import PhaseMerged
 from asbuilt.lifecycle.pull_request.facts import REPAIRS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from asbuilt.events.event import Entry
 
 ENGINE_DAYS: Final = 14
 """Days after which the engine's record of a finished segment is deleted. The journal has what it did."""

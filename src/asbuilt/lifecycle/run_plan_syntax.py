@@ -7,11 +7,9 @@ understood is refused as a whole.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, NamedTuple
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple
 
 
 class Word(StrEnum):

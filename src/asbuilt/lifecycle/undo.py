@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from asbuilt.events.event import Entry
 from asbuilt.events.landings import LandingUndone
+from asbuilt.events.options import RunKind
 from asbuilt.events.runs import RunStarted
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Landed, Work
 from asbuilt.lifecycle.delivery.next_move import brought_to_safety, land_or_wait
@@ -12,10 +14,6 @@ from asbuilt.lifecycle.delivery.pull_request_repairs import repair_under_way
 from asbuilt.lifecycle.run.guards import before_work
 from asbuilt.lifecycle.run.moves import End, Mark, Move, Tidy
 from asbuilt.lifecycle.run.preflight import prepare
-
-if TYPE_CHECKING:
-    from asbuilt.events.event import Entry
-    from asbuilt.events.options import RunKind
 
 
 class UndoFacts(DeliveryFacts):

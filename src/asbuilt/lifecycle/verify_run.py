@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from msgspec import field
 
+from asbuilt.events.event import Entry, Outcome
+from asbuilt.events.options import RunKind
 from asbuilt.events.phases import PhaseRechecked
 from asbuilt.lifecycle.run.facts import PASS
 from asbuilt.lifecycle.run.guards import before_work
 from asbuilt.lifecycle.run.moves import End, Move, Recheck
 from asbuilt.lifecycle.run.preflight import prepare
 from asbuilt.lifecycle.run.proving import ProvingFacts
-
-if TYPE_CHECKING:
-    from asbuilt.events.event import Entry, Outcome
-    from asbuilt.events.options import RunKind
 
 
 class VerificationFacts(ProvingFacts):

@@ -6,6 +6,7 @@ Rule: positions are percentages and font sizes are not, so a narrow screen moves
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import tzinfo
 from html import escape
 from typing import TYPE_CHECKING, Final
 
@@ -13,8 +14,6 @@ from asbuilt.pages.document import Tone, one_line
 from asbuilt.pages.times import clock, lasting, seconds
 
 if TYPE_CHECKING:
-    from datetime import tzinfo
-
     from asbuilt.lifecycle.status.report import Outlined
     from asbuilt.lifecycle.status.timeline import Doing, Span
 

@@ -9,21 +9,21 @@ import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.events.event import Outcome
 from asbuilt.lifecycle.run.money import total
 from asbuilt.lifecycle.status.report import Account, AttemptAccount, PhaseAccount, SignOff
 from asbuilt.lifecycle.status.run_state import EDITED
 from asbuilt.pages import document as doc
 from asbuilt.pages.failure import failure_blocks
 from asbuilt.pages.times import lasting, seconds
+from asbuilt.proof.evidence import Evidence
 from asbuilt.proof.opinion import QUESTIONS, Answer, words_of
 from asbuilt.proof.remarks import Remark, failing
 from asbuilt.proof.suites.model import Severity
 from asbuilt.proof.verdict import ItemVerdict, Promise
 
 if TYPE_CHECKING:
-    from asbuilt.events.event import Outcome
     from asbuilt.proof.drift.measured_numbers import Number
-    from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.failure import Failure
 
 HASH: Final = 10

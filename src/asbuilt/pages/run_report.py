@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from datetime import tzinfo
+from typing import Final
 
 from asbuilt.lifecycle.status.report import Account, Decision, PhaseAccount, sums
 from asbuilt.pages import document as doc
@@ -23,12 +24,8 @@ from asbuilt.pages.phases import (
     whole_section,
 )
 from asbuilt.pages.times import clock, lasting, moment, seconds, zone_of
+from asbuilt.proof.evidence import Evidence
 from asbuilt.proof.remarks import for_a_person
-
-if TYPE_CHECKING:
-    from datetime import tzinfo
-
-    from asbuilt.proof.evidence import Evidence
 
 _NAMED: Final = 5
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.plan.markdown.items import CURRENT
 from asbuilt.plan.markdown.source import Source, Span, digest, encode
+from asbuilt.plan.model import Box, Metadatum, Spot
 
 if TYPE_CHECKING:
     from asbuilt.plan.markdown.frontmatter import FrontMatter
-    from asbuilt.plan.model import Box, Metadatum, Spot
     from asbuilt.plan.phase_finding import Found
 
 UNDECIDED: Final = "TBD"

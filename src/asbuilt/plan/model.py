@@ -5,13 +5,12 @@ Leaves are named tuples: a frozen dataclass takes three times as long to define,
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
     from asbuilt.plan.markdown.frontmatter import FrontMatter
     from asbuilt.plan.markdown.source import Source, Span
     from asbuilt.plan.problems import Problem

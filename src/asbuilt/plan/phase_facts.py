@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from asbuilt.plan.checks import checks_of
 from asbuilt.plan.graph import DEPENDS_ON, Reference, Stated, references_in
 from asbuilt.plan.markdown.blocks import Block, Fence, Heading, Item, column_of
 from asbuilt.plan.markdown.items import hash_tail, item_text, without_comments
 from asbuilt.plan.markdown.sections import Piece, pieces
+from asbuilt.plan.markdown.source import Source, Span
 from asbuilt.plan.model import Box, Check, Criterion, Execution, Spot, Status, WorkItem
 from asbuilt.plan.numeric_claims import Rules, bind, rules_in, stated_in
 from asbuilt.plan.numeric_claims import Stated as StatedClaim
 from asbuilt.plan.problems import Problem, Rule, problem
-
-if TYPE_CHECKING:
-    from asbuilt.plan.markdown.source import Source, Span
 
 VERIFYING: Final = frozenset({"verify", "commands"})
 _NO_WORK: Final = frozenset({"criteria", "verify", "commands", "dependencies", "design", "log", "status"})

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct, field
 
@@ -14,12 +14,9 @@ from asbuilt.plan.markdown.items import item_text
 from asbuilt.plan.markdown.phase_headings import clean_title, phase_headings, whole_lines
 from asbuilt.plan.markdown.sections import TRANSLATIONS
 from asbuilt.plan.markdown.source import Source, Span
-from asbuilt.plan.markdown.tracker import find_tracker
+from asbuilt.plan.markdown.tracker import TrackedPhase, Tracker, find_tracker
 from asbuilt.plan.model import Format, Metadatum
 from asbuilt.plan.names import slugify
-
-if TYPE_CHECKING:
-    from asbuilt.plan.markdown.tracker import TrackedPhase, Tracker
 
 MAX_PHASES: Final = 2_000
 _NO_PHASE: Final = frozenset(

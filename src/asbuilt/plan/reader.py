@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 from urllib.parse import unquote
 
 from asbuilt.plan import lint
@@ -24,10 +24,8 @@ from asbuilt.plan.model import Box, Check, Format, Phase, Plan, Spot, Status, st
 from asbuilt.plan.names import slugify
 from asbuilt.plan.phase_facts import Facts, read_phase, status_from_boxes
 from asbuilt.plan.phase_finding import Draft, Found, find_phases
+from asbuilt.plan.problems import Problem
 from asbuilt.plan.touches_ui import touches_ui
-
-if TYPE_CHECKING:
-    from asbuilt.plan.problems import Problem
 
 _DOCUMENT: Final = re.compile(
     r"(?i)\[[^]\n]{0,90}\]\((?:<(?P<angled>[^<>\n]{1,90}\.md)|(?P<link>[^()<>\s]{1,180}?\.md\b))"

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.policy.masking import masked
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from asbuilt.events.event import Outcome
 
 TESTS: Final = "tests"

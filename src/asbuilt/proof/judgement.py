@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.policy.sandbox.services import NOT_STARTED, REFUSAL
 from asbuilt.proof.evidence import Evidence, last_lines
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
     from asbuilt.events.event import Outcome
     from asbuilt.proof.counts import Counts
 

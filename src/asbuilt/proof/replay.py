@@ -5,13 +5,12 @@ Rule: only an equal outcome holds. What could not be run again is reported and d
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.proof.remarks import OBSERVED, Remark
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.verdict import ItemVerdict, Verdict
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.proof.judgement import is_red
 from asbuilt.proof.projects.finding import find
+from asbuilt.proof.projects.model import Project, Suite
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from asbuilt.proof.counts import Counts
-    from asbuilt.proof.projects.model import Project, Suite
 
 _MOST: Final = 4
 

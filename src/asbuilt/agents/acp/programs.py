@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -16,11 +17,7 @@ from asbuilt.agents.claude.state import state_of
 from asbuilt.agents.contract import NOTHING, Needs, Seat
 from asbuilt.agents.verdict_tool import SERVER, TOOL
 from asbuilt.policy.agent_kinds import KINDS, hosts_of, hosts_set
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from asbuilt.ports import Brief
+from asbuilt.ports import Brief
 
 
 class Start(NamedTuple):

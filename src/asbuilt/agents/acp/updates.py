@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from math import isfinite
 from typing import TYPE_CHECKING, Any, Final
@@ -19,8 +20,6 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from asbuilt.agents.contract import SAYS_CAP, Answer, Call, Called, Event, Noted, Said, Turn, Used, stopped
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-
     from asbuilt.events.event import Cause
     from asbuilt.policy.roles import Kind
 

@@ -13,25 +13,34 @@ Rule: a request that is in doubt gets no permission.
 
 from __future__ import annotations
 
+import asyncio
 import json
-from typing import TYPE_CHECKING, Any, Final, assert_never
+from collections.abc import Mapping
+from typing import Any, Final, assert_never
 
 from asbuilt.agents.claude import messages
 from asbuilt.agents.claude.ending import TurnState, tally_in, turn_of, used_by, used_without_end
 from asbuilt.agents.claude.state import can_resume, session_of, state_of
-from asbuilt.agents.contract import Call, Called, Conversed, Modelled, Needs, Noted, Said, Turn, stopped
+from asbuilt.agents.contract import (
+    Call,
+    Called,
+    Conversed,
+    Emit,
+    Gate,
+    Modelled,
+    Needs,
+    Noted,
+    Said,
+    Seat,
+    Turn,
+    stopped,
+)
 from asbuilt.agents.prompt import prompt_for, resume_prompt, system_for
 from asbuilt.agents.streams import Lines, exit_within, lines_of, send
 from asbuilt.policy.agent_kinds import KINDS, hosts_of
+from asbuilt.policy.roles import Kind
 from asbuilt.ports import JUDGES, Brief
 from asbuilt.proof.opinion import form
-
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Mapping
-
-    from asbuilt.agents.contract import Emit, Gate, Seat
-    from asbuilt.policy.roles import Kind
 
 GIVEN: Final = ("Bash", "Edit", "Glob", "Grep", "NotebookEdit", "Read", "Task", "Write")
 """Tools of the roles that write; all others are removed: network, schedules, other agents."""

@@ -11,8 +11,10 @@ model with its tokens. Rule: nothing is counted twice, and what cannot be priced
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from itertools import islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec import Struct, field
@@ -25,9 +27,6 @@ from asbuilt.ports import JUDGES, Brief
 from asbuilt.proof.opinion import opinion_from
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
     from asbuilt.events.event import Cause
 
 _BUSY: Final = 429

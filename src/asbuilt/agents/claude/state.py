@@ -12,18 +12,15 @@ import json
 import os
 import sys
 import uuid
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec import Struct
 
 from asbuilt.agents.attempt_folder import Unreadable, read_shared, write_whole
 from asbuilt.agents.streams import object_in
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from asbuilt.ports import Brief
+from asbuilt.ports import Brief
 
 _LOGIN: Final = ".credentials.json"
 _RENEWING: Final = ".oauth_refresh.lock"

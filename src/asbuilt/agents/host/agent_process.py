@@ -20,8 +20,9 @@ import hashlib
 import json
 import os
 import shutil
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from asbuilt.agents.attempt_folder import Folder, Terms, Unreadable, read_shared, write_whole
 from asbuilt.agents.contract import NOTHING, Needs
@@ -37,11 +38,7 @@ from asbuilt.policy.roles import ACTING_FOLDERS
 from asbuilt.policy.sandbox.check_environment import PLACED, for_results
 from asbuilt.policy.sandbox.rules import Level, Overlay, Placed, Request, for_agent
 from asbuilt.policy.sandbox.services import Service
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
-
-    from asbuilt.ports import Brief
+from asbuilt.ports import Brief
 
 TRIES: Final = "tries.jsonl"
 """What a tester tried, in its folder `out`."""

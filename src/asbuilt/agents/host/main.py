@@ -19,10 +19,11 @@ import signal
 import sys
 import time
 import traceback
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -34,13 +35,9 @@ from asbuilt.agents.host.permission_answers import SnapshotGate, Unheld, let_thr
 from asbuilt.agents.sandbox import process_tree
 from asbuilt.agents.sandbox.launch import probe
 from asbuilt.policy.agent_kinds import KINDS, Through
+from asbuilt.policy.roles import Role
+from asbuilt.policy.sandbox.rules import Level
 from asbuilt.ports import Brief, Ending, Result
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
-    from asbuilt.policy.roles import Role
-    from asbuilt.policy.sandbox.rules import Level
 
 TAKEN: Final = 75
 NO_BRIEF: Final = 66

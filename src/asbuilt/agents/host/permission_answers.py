@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.contract import Answer, Call
@@ -19,8 +20,6 @@ from asbuilt.policy.sandbox.check_environment import PLACED
 from asbuilt.policy.sandbox.rules import Level, Request, secrets
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from asbuilt.agents.attempt_folder import Terms
     from asbuilt.agents.host.event_log import Record
     from asbuilt.ports import Brief

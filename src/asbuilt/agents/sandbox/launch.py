@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -26,13 +27,11 @@ from asbuilt.agents.sandbox import landlock
 from asbuilt.agents.sandbox.masks import masks_in
 from asbuilt.agents.sandbox.unavailable import Refusal, knobs_here, why_bubblewrap, why_landlock
 from asbuilt.policy.sandbox import rules
+from asbuilt.policy.sandbox.rules import Level
 from asbuilt.policy.sandbox.seccomp import MACHINES, seccomp_filter
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from asbuilt.agents.sandbox.proxy import Egress
-    from asbuilt.policy.sandbox.rules import Level
 
 _HERE: Final = Path(__file__).resolve().parent
 _PROBE_TIMEOUT_S: Final = 20

@@ -10,14 +10,13 @@ import contextlib
 import os
 import signal
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.agents.sandbox.guard import descendants
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from asbuilt.policy.sandbox.rules import Level
 
 _LOOK_S: Final = 0.02

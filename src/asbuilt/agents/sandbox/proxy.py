@@ -14,6 +14,8 @@ import contextlib
 import socket
 import sys
 import threading
+from asyncio import StreamReader, StreamWriter
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -33,9 +35,6 @@ from asbuilt.policy.sandbox.hosts import (
 )
 
 if TYPE_CHECKING:
-    from asyncio import StreamReader, StreamWriter
-    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-
     from asbuilt.events.options import Network
     from asbuilt.policy.sandbox.rules import Level
 

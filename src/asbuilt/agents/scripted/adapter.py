@@ -8,32 +8,40 @@ line; a typo never becomes a turn that does nothing.
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import shlex
 import signal
 import sys
 import tomllib
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, get_args
+from typing import Any, Final, get_args
 
 from msgspec import Struct
 from msgspec.structs import asdict
 
 from asbuilt.agents.attempt_folder import with_verdict
-from asbuilt.agents.contract import Call, Called, Conversed, Noted, Said, Turn, Used, stopped
+from asbuilt.agents.contract import (
+    Call,
+    Called,
+    Conversed,
+    Emit,
+    Gate,
+    Noted,
+    Said,
+    Seat,
+    Turn,
+    Used,
+    stopped,
+)
 from asbuilt.agents.streams import Lines, exit_of, lines_of, object_in, send
 from asbuilt.errors import ScriptInvalid
 from asbuilt.events.event import Cause
 from asbuilt.policy.roles import Role
-
-if TYPE_CHECKING:
-    import asyncio
-    from collections.abc import Mapping
-
-    from asbuilt.agents.contract import Emit, Gate, Seat
-    from asbuilt.ports import Brief
+from asbuilt.ports import Brief
 
 _PLAY: Final = Path(__file__).resolve().with_name("play.py")
 _LINE_CAP: Final = 1 << 20

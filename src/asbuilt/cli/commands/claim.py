@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import wraps
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
@@ -19,13 +19,11 @@ from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, StoreFailed
 from asbuilt.flows.requests import take_away
 from asbuilt.journal import claims, issue_claims, runs
+from asbuilt.journal.claims import Claim
 from asbuilt.journal.events import open_plan
 from asbuilt.journal.home import machine
 from asbuilt.journal.ids import LOCAL, Address
-
-if TYPE_CHECKING:
-    from asbuilt.journal.claims import Claim
-    from asbuilt.journal.issue_claims import Held
+from asbuilt.journal.issue_claims import Held
 
 _STORE: Final = 11
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
@@ -20,15 +20,13 @@ from asbuilt.flows.engine.lease import Times
 from asbuilt.flows.fleet import membership
 from asbuilt.flows.fleet.membership import large_blobs
 from asbuilt.journal.engine import fleet
+from asbuilt.journal.engine.fleet import Member
 from asbuilt.journal.engine.workers import earlier
 from asbuilt.journal.ids import LOCAL
 from asbuilt.lifecycle.fleet import check_label
 from asbuilt.settings import SETTINGS, load
 from asbuilt.settings.files import user_place
-
-if TYPE_CHECKING:
-    from asbuilt.journal.engine.fleet import Member
-    from asbuilt.wiring import Journal
+from asbuilt.wiring import Journal
 
 _DAY_S: Final = 86_400.0
 

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING
 
 from asbuilt.cli.commands.status import show_here, views_here
 from asbuilt.cli.runs.next_step import first_step, has_agent, installed, named_agent, place_of, script_option
 from asbuilt.cli.runs.plan_state import doing
 from asbuilt.cli.runs.waiting import is_cut_off, next_of, run_waiting
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.read_context import Looking, survey
 from asbuilt.cli.ui.clock import at
 from asbuilt.cli.ui.messages import answer, headline
 from asbuilt.cli.ui.words import counted, listed
 from asbuilt.errors import DONE
+from asbuilt.journal.queries.overview import PlanView, RunView
 from asbuilt.library.search_path import Library, plans
 from asbuilt.lifecycle.status.run_state import IN_WORK, PROVEN
-
-if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
-    from asbuilt.journal.queries.overview import PlanView, RunView
-    from asbuilt.settings import Settings
+from asbuilt.settings import Settings
 
 _SANDBOXES = {"bwrap": "bubblewrap", "sandbox-exec": "Seatbelt"}
 

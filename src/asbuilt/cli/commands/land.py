@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import click
 from msgspec import UNSET, structs
 
@@ -17,14 +15,11 @@ from asbuilt.cli.shell.run_context import Site, look_at, site_of, the_only
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.errors import DONE, GATE_STOPPED, GateStopped, NotFound, UsageWrong
 from asbuilt.journal import runs
-from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import plan_views
 from asbuilt.journal.queues import landing_queue
+from asbuilt.journal.runs import Run
 from asbuilt.settings.running import renewed
-
-if TYPE_CHECKING:
-    from asbuilt.journal.ids import Address
-    from asbuilt.journal.runs import Run
 
 
 @subcommand(

@@ -8,7 +8,6 @@ from __future__ import annotations
 import shlex
 from functools import partial
 from stat import S_ISREG
-from typing import TYPE_CHECKING
 
 import click
 
@@ -19,10 +18,8 @@ from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, UsageWrong
 from asbuilt.journal import schedules
 from asbuilt.journal.ids import LOCAL
+from asbuilt.library.search_path import Library
 from asbuilt.lifecycle.run_plan_syntax import Unclear, Word, parse
-
-if TYPE_CHECKING:
-    from asbuilt.library.search_path import Library
 
 
 @subcommand(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
+from pathlib import Path, PurePath
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -23,14 +23,9 @@ from asbuilt.cli.ui.schedules import schedule_json
 from asbuilt.errors import DONE, NotFound
 from asbuilt.journal import approvals, repositories
 from asbuilt.journal.ids import LOCAL
-from asbuilt.journal.queries.overview import PlanView, plan_view, plan_views, run_view
-
-if TYPE_CHECKING:
-    from pathlib import PurePath
-
-    from asbuilt.journal.queries.overview import Marks
-    from asbuilt.journal.repositories import Known
-    from asbuilt.lifecycle.status.run_state import PhaseProgress
+from asbuilt.journal.queries.overview import Marks, PlanView, plan_view, plan_views, run_view
+from asbuilt.journal.repositories import Known
+from asbuilt.lifecycle.status.run_state import PhaseProgress
 
 
 @subcommand(

@@ -7,7 +7,7 @@ up to 60 s.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 from msgspec import UNSET
@@ -27,11 +27,9 @@ from asbuilt.flows.schedule import cancel
 from asbuilt.journal import claims, schedules
 from asbuilt.journal.claims import OWNER, Claim
 from asbuilt.journal.ids import LOCAL, Address
-
-if TYPE_CHECKING:
-    from asbuilt.journal.queries.overview import RunView
-    from asbuilt.journal.runs import Run
-    from asbuilt.journal.schedules import Schedule
+from asbuilt.journal.queries.overview import RunView
+from asbuilt.journal.runs import Run
+from asbuilt.journal.schedules import Schedule
 
 _STOP_S: Final = 60.0
 _PAUSE_S: Final = 10.0

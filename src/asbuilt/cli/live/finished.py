@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import Final, TypeVar
 
 from asbuilt.cli.live.rows import Canvas, Piece, Row, Style, text_of
 from asbuilt.cli.ui import columns
@@ -24,9 +24,7 @@ from asbuilt.events.plans import PlanDiffers
 from asbuilt.events.runs import ClaimBroken, RunHastened, RunParked
 from asbuilt.lifecycle.limits import FIX_LIMIT
 from asbuilt.lifecycle.run.money import total, used_in
-
-if TYPE_CHECKING:
-    from asbuilt.proof.evidence import Evidence
+from asbuilt.proof.evidence import Evidence
 
 _HASH: Final = 7
 _TITLE: Final = 20

@@ -17,22 +17,22 @@ from asbuilt.cli.live.viewers import News, Viewer
 from asbuilt.cli.runs.waiting import is_parked
 from asbuilt.cli.ui.clock import now_in
 from asbuilt.events.attempts import ChecksDone, TogetherDone
+from asbuilt.events.event import Entry, Event
 from asbuilt.events.phases import BaselineDone, PhaseRechecked, SetupDone
 from asbuilt.events.schedules import ScheduleDeferred
 from asbuilt.journal import runs
 from asbuilt.journal.events import history
+from asbuilt.journal.queries.facts_cache import Folds
 from asbuilt.journal.queries.overview import RunView, failures_in, run_view
+from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.attention import notice
+from asbuilt.lifecycle.status.run_state import WaitsFor
 from asbuilt.proof.evidence import Evidence, evidence_from
+from asbuilt.wiring import Journal
 
 if TYPE_CHECKING:
-    from asbuilt.events.event import Entry, Event
     from asbuilt.journal.database.store import Session
-    from asbuilt.journal.queries.facts_cache import Folds
-    from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.status.run_state import WaitsFor
     from asbuilt.ports import Attempts
-    from asbuilt.wiring import Journal
 
 _LOOK_S: Final = 0.2
 _WORDS: Final = 200

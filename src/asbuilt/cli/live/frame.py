@@ -5,6 +5,7 @@ Rule: no row is wider than the canvas, and there are never more rows than the ca
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.cli.live.rows import Canvas, Piece, Row, Style
@@ -19,8 +20,6 @@ from asbuilt.lifecycle.run.money import caps_in
 from asbuilt.lifecycle.status.run_state import DONE, PhaseProgress, State
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from asbuilt.journal.queries.overview import RunView
 
 ROWS: Final = 14

@@ -10,14 +10,13 @@ import os
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from types import FrameType
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from asbuilt.cli.live.rows import Canvas, Row
 from asbuilt.cli.ui.screen import WIDTH, Pen
 
 if TYPE_CHECKING:
-    from types import FrameType
-
     from asbuilt.cli.live.note_line import Keyboard
 
 _LEAST: Final = 20

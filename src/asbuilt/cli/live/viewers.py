@@ -8,7 +8,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import TYPE_CHECKING, Final, NamedTuple
+from datetime import datetime
+from typing import Final, NamedTuple
 
 from asbuilt.cli.live.finished import Story
 from asbuilt.cli.live.frame import Moment, frame, last_sign
@@ -21,13 +22,9 @@ from asbuilt.cli.ui.failure import failure_rows
 from asbuilt.cli.ui.screen import WIDTH, Screen, printable
 from asbuilt.cli.wording.events import event_line
 from asbuilt.cli.wording.moves import AT_WORK
-
-if TYPE_CHECKING:
-    from datetime import datetime
-
-    from asbuilt.events.event import Entry
-    from asbuilt.proof.evidence import Evidence
-    from asbuilt.proof.failure import Failure
+from asbuilt.events.event import Entry
+from asbuilt.proof.evidence import Evidence
+from asbuilt.proof.failure import Failure
 
 _SILENCE_S: Final = 300
 

@@ -13,6 +13,7 @@ from msgspec import structs
 
 from asbuilt import wiring
 from asbuilt.cli.runs.grants import need_variables
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.ui.failure import show_failures
 from asbuilt.cli.ui.messages import answer, coloured, talk
 from asbuilt.cli.ui.screen import printable
@@ -21,6 +22,7 @@ from asbuilt.errors import GateStopped, NotFound
 from asbuilt.flows.checks.dry_run import Trying
 from asbuilt.flows.checks.prove import tree_of
 from asbuilt.flows.environments.check_environment import CheckEnvironments
+from asbuilt.flows.environments.limits_and_variables import Given
 from asbuilt.flows.registration import known
 from asbuilt.flows.run.environment import given_by
 from asbuilt.git.first_use import first_commit
@@ -29,15 +31,13 @@ from asbuilt.git.user_name import committing
 from asbuilt.journal.home import Home
 from asbuilt.policy.sandbox.variables import passed
 from asbuilt.proof.checks_before_work import Before, Tried, trial_summary
+from asbuilt.proof.failure import Failure
 from asbuilt.settings import load, state_folder
 from asbuilt.settings.granted_variables import given
 from asbuilt.settings.running import beside_checks
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
     from asbuilt.cli.shell.plan_context import Desk
-    from asbuilt.flows.environments.limits_and_variables import Given
-    from asbuilt.proof.failure import Failure
 
 
 @contextmanager

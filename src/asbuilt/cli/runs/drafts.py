@@ -7,26 +7,26 @@ from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.cli.runs.costs import expected_by
 from asbuilt.cli.runs.run_terms import UNNAMED, terms_of, with_team
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.ui.columns import pad, shorten
 from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import AsbuiltError
 from asbuilt.events.options import RunOptions
 from asbuilt.flows.authoring.refinement import Draft, draft_asked
+from asbuilt.journal.approvals import Approval
 from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.spending import past_of
 from asbuilt.pages.drafts import Change, Row, changes, summary_of
+from asbuilt.plan.model import Plan
 from asbuilt.plan.reader import read
 from asbuilt.proof.checks_before_work import trial_summary
 from asbuilt.proof.projects.dependencies import allowances_in
 from asbuilt.settings.running import chosen_for_runs
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
     from asbuilt.cli.shell.run_context import Site
-    from asbuilt.journal.approvals import Approval
-    from asbuilt.plan.model import Plan
 
 _PROSE: Final = 3
 """Rows of a goal, or of what a plan excludes."""

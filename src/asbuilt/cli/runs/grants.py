@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
 
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.settings_files import edit
 from asbuilt.cli.ui.confirm import agreed
 from asbuilt.cli.ui.screen import printable
@@ -19,7 +20,6 @@ from asbuilt.settings import load, setting_named, user_place
 from asbuilt.settings.granted_variables import GRANTED, asked, without_value
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
     from asbuilt.events.options import RunOptions
 
 _PROGRAMS: Final = "landing.programs"

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt import wiring
 from asbuilt.cli.shell.addresses import named, names, recorded
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.plan_context import desk_for
 from asbuilt.cli.shell.run_context import Site, look_at, site_elsewhere
 from asbuilt.errors import NotFound, UsageWrong
 from asbuilt.git.repository import open_repository
 from asbuilt.journal import approvals, runs
+from asbuilt.journal.approvals import Approval
 from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.runs import Run
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
-    from asbuilt.journal.approvals import Approval
     from asbuilt.journal.database.store import Session
-    from asbuilt.journal.runs import Run
 
 
 class Waits(NamedTuple):

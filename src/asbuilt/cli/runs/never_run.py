@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 from asbuilt.cli.runs.next_step import Next, before_work
 from asbuilt.cli.runs.waiting import Waiting
@@ -14,10 +13,8 @@ from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import PlanView
 from asbuilt.lifecycle.run.money import Spent
 from asbuilt.lifecycle.status.run_state import PhaseProgress, State
+from asbuilt.plan.model import Phase
 from asbuilt.plan.needs import open_needs
-
-if TYPE_CHECKING:
-    from asbuilt.plan.model import Phase
 
 
 def by_its_marks(door: Door, name: str) -> tuple[PlanView, Waiting]:

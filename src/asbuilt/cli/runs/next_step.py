@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.ui.messages import as_advice, next_step
 from asbuilt.errors import GitFailed, NotFound
 from asbuilt.git.first_use import first_commit, is_foreign
@@ -22,17 +24,13 @@ from asbuilt.library.repository_discovery import (
 from asbuilt.library.search_path import Library, plans
 from asbuilt.lifecycle.status.run_state import DONE
 from asbuilt.policy.agent_kinds import KINDS
-from asbuilt.proof.failure import TRY_AGAIN
+from asbuilt.proof.failure import TRY_AGAIN, Failure
+from asbuilt.settings import Settings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from asbuilt.cli.shell.options import Door
     from asbuilt.cli.shell.read_context import Moment
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.queries.overview import PlanView, RunView
-    from asbuilt.proof.failure import Failure
-    from asbuilt.settings import Settings
 
 
 _DEMO: Final = "see a small plan run: `asbuilt demo`"

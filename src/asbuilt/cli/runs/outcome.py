@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from asbuilt.cli.runs.lost_plan_file import bringing_back, is_lost, root_of
 from asbuilt.cli.runs.next_step import Next, helping, without_its_file
 from asbuilt.cli.runs.waiting import Waiting, needs_file, run_waiting
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.read_context import Seen
 from asbuilt.cli.ui.clock import ago, lasting, parsed, stamp
 from asbuilt.cli.ui.failure import show_failures
@@ -20,7 +21,6 @@ from asbuilt.lifecycle.run.money import caps_in
 from asbuilt.lifecycle.status.run_state import PROVEN
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
     from asbuilt.flows.requests import Declined
     from asbuilt.journal.queries.overview import RunView
 

@@ -5,15 +5,18 @@ Rules: only proven work is green, and `fine` needs data that shows it.
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
 from asbuilt.cli.runs.waiting import Kind, Waiting, waiting
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.ui.clock import ago, at, lasting, parsed
 from asbuilt.cli.ui.columns import cut_middle, pad, shorten, width
 from asbuilt.cli.ui.failure import show_failures
 from asbuilt.cli.ui.messages import advise, answer, coloured, headline
 from asbuilt.cli.ui.schedules import schedule_sentence
 from asbuilt.cli.ui.screen import WIDTH, Screen, printable
+from asbuilt.cli.ui.symbols import Symbols
 from asbuilt.cli.ui.words import by_whom, counted
 from asbuilt.lifecycle.limits import FIX_LIMIT
 from asbuilt.lifecycle.status.health import SILENT_S, judge
@@ -21,12 +24,8 @@ from asbuilt.lifecycle.status.run_state import DONE, EDITED, IN_WORK, PROVEN, Ph
 from asbuilt.proof.drift.bands import structural
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from asbuilt.agents.activity import Signs
-    from asbuilt.cli.shell.options import Door
     from asbuilt.cli.shell.read_context import Moment
-    from asbuilt.cli.ui.symbols import Symbols
     from asbuilt.journal.queries.overview import PlanView, RunView
 
 _WORDS: Final[dict[Kind, str]] = {

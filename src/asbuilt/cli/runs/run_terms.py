@@ -13,11 +13,11 @@ from asbuilt.agents.scripted.adapter import read_script
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.ui.messages import talk
 from asbuilt.errors import UsageWrong
+from asbuilt.events.options import RunOptions
 from asbuilt.lifecycle.run.money import caps_in
 
 if TYPE_CHECKING:
     from asbuilt.cli.runs.costs import Expected
-    from asbuilt.events.options import RunOptions
     from asbuilt.settings import Settings
 
 UNNAMED: Final = "-"

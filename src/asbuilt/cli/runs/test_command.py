@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.cli.runs.check_trial import trying
 from asbuilt.cli.runs.next_step import Next, if_misspelt
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.settings_files import edit, file_for
 from asbuilt.cli.ui.agent_questions import DOUBTS
 from asbuilt.cli.ui.columns import cut_middle
@@ -19,6 +20,7 @@ from asbuilt.cli.ui.messages import as_advice, talk
 from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import GateStopped, GitFailed
+from asbuilt.flows.checks.dry_run import Trying
 from asbuilt.git.commits import commit_files, uncommitted
 from asbuilt.git.repository import open_repository, resolve
 from asbuilt.git.user_name import is_named
@@ -30,9 +32,7 @@ from asbuilt.settings import Layer, SuiteTable, setting_named
 from asbuilt.settings.running import command_in
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
     from asbuilt.cli.shell.plan_context import Desk
-    from asbuilt.flows.checks.dry_run import Trying
 
 _KEY: Final = "checks.tests"
 _SUITES: Final = "checks.suites"

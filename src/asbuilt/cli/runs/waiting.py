@@ -5,6 +5,7 @@ Rule: every command takes these sentences from here. They use only the journal a
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from asbuilt.cli.runs.lost_plan_file import bringing_back, is_lost
@@ -19,8 +20,6 @@ from asbuilt.lifecycle.limits import OVERALL_S, REPEAT_LIMIT, STALL_S
 from asbuilt.lifecycle.status.ended_runs import waits_for_schedule
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from asbuilt.cli.shell.read_context import Moment, Seen
     from asbuilt.journal.claims import Claim
     from asbuilt.journal.queries.overview import PlanView, RunView

@@ -18,12 +18,12 @@ from asbuilt.journal.engine import fleet
 from asbuilt.journal.engine.workers import earlier
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries import plan_names
+from asbuilt.journal.queries.plan_names import Known
 from asbuilt.library.repository_discovery import Repository
 from asbuilt.similar_names import nearest
 
 if TYPE_CHECKING:
     from asbuilt.journal.database.store import Session, Store
-    from asbuilt.journal.queries.plan_names import Known
 
 _LOST_S: Final = 60.0
 _NOWHERE: Final = "Neither the journal nor the plan folders have a plan of that name."

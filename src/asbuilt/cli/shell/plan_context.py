@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from shlex import quote
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+import click
 from click.shell_completion import CompletionItem
 
 from asbuilt.cli.shell.options import Door, door_of
@@ -19,12 +20,8 @@ from asbuilt.library.read_plan import Opened, open_plan
 from asbuilt.library.repository_discovery import real
 from asbuilt.library.search_path import Library, PlanFile, library_around, plans
 from asbuilt.plan.lint import Length
+from asbuilt.plan.model import Plan
 from asbuilt.settings import Settings
-
-if TYPE_CHECKING:
-    import click
-
-    from asbuilt.plan.model import Plan
 
 
 @contextmanager

@@ -5,13 +5,17 @@ Rule: these commands create nothing, start nothing, and do not import the plan p
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+import click
 from click.shell_completion import CompletionItem
 
 from asbuilt import wiring
 from asbuilt.agents import activity
+from asbuilt.agents.activity import Signs
 from asbuilt.cli.shell.addresses import (
     Named,
     is_served,
@@ -30,6 +34,7 @@ from asbuilt.journal import runs
 from asbuilt.journal.home import is_full
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries import plan_names
+from asbuilt.journal.runs import Run
 from asbuilt.library.name_resolution import refuse_unusable
 from asbuilt.library.repository_discovery import find_repository, merging, tip_of
 from asbuilt.library.search_path import Library, library_around
@@ -37,14 +42,7 @@ from asbuilt.library.search_path import plans as shelved
 from asbuilt.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from datetime import datetime
-
-    import click
-
-    from asbuilt.agents.activity import Signs
     from asbuilt.journal.queries.overview import RunView
-    from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.status.run_state import PhaseProgress
 
 

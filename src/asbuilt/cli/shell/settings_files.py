@@ -6,24 +6,21 @@ Everything else in the file, including comments, stays as it is; otherwise nothi
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from contextlib import suppress
+from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import tomlkit
 
 from asbuilt.cli.commands.config.show import words
 from asbuilt.errors import SettingInvalid, SettingsNotWritten
 from asbuilt.library.atomic_files import create, replace
+from asbuilt.library.repository_discovery import Repository
 from asbuilt.plan.markdown.source import digest
 from asbuilt.settings import Chosen, Place, ServiceTable, Setting, Table, Value, presented, survey, user_place
 from asbuilt.settings.files import FOLDER, bytes_of, correcting, decoded, repository_place, table_of
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from asbuilt.library.repository_discovery import Repository
 
 
 def chosen_now(repository: Repository | None, environ: Mapping[str, str], setting: Setting) -> Chosen:

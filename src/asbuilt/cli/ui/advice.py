@@ -6,11 +6,10 @@ Rule: a row that begins with a command can be typed as it is printed, also in a 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from asbuilt.cli.ui.screen import Pen
 
 _ADVICE: Final = re.compile(

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import re
 from shlex import quote
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.errors import UsageWrong
 from asbuilt.journal.approvals import Approval
 from asbuilt.lifecycle.authoring.questions import options_of
-
-if TYPE_CHECKING:
-    from asbuilt.lifecycle.replies import Doubt
+from asbuilt.lifecycle.replies import Doubt
 
 DOUBTS: Final[dict[Doubt, str]] = {
     "empty": "it has no words",

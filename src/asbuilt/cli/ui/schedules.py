@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from asbuilt.cli.ui.clock import at, parsed, stamp, until
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from asbuilt.journal.schedules import Schedule
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from typing import TYPE_CHECKING
 
 from asbuilt.cli.ui.clock import ago
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.reviews import Review
 

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from msgspec.structs import replace
 
 from asbuilt.events import attempts
+from asbuilt.events.event import Failure
 from asbuilt.proof.opinion import Opinion, plain_opinion
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from asbuilt.events.event import Failure
     from asbuilt.flows.run.record import Record
     from asbuilt.lifecycle.run.facts import AttemptFacts
     from asbuilt.lifecycle.run.moves import Attempt

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -10,9 +12,6 @@ from asbuilt.journal import runs
 from asbuilt.ports import Attempts, Brief, Result
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from contextlib import AbstractContextManager
-
     from asbuilt.flows.engine.fence import Signals
     from asbuilt.flows.engine.lease import Lease
     from asbuilt.flows.run.record import Record

@@ -9,16 +9,16 @@ from asbuilt.errors import TreeTooLarge
 from asbuilt.events.attempts import AttemptLost, TreeKept, TreeRefused
 from asbuilt.flows.checks.prove import tree_of
 from asbuilt.flows.landing.commits import attempt_of
+from asbuilt.flows.run.record import Record
 from asbuilt.git.workspace import snapshots, workspaces
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.pull_request.facts import REPAIRS
+from asbuilt.lifecycle.run.moves import Keep
+from asbuilt.ports import Workspace
 
 if TYPE_CHECKING:
     from asbuilt.flows.context import Context
     from asbuilt.flows.pull_request.repairs import Ground
-    from asbuilt.flows.run.record import Record
-    from asbuilt.lifecycle.delivery.facts import DeliveryFacts
-    from asbuilt.lifecycle.run.moves import Keep
-    from asbuilt.ports import Workspace
 
 
 def keep_early(record: Record, workspace: Workspace, attempt: str) -> None:

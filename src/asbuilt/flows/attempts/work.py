@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from msgspec.structs import replace
 from msgspec.structs import replace as evolve
 
 from asbuilt.events.attempts import AttemptBegun, TogetherJudged, TogetherJudging, VerifierBegun
+from asbuilt.events.event import Event
 from asbuilt.flows.attempts.endings import attempt_ended, judged_of, unjudged, verdict_given, verifier_ended
 from asbuilt.flows.attempts.snapshot import keep_early
 from asbuilt.flows.environments.results import Results
@@ -17,6 +20,7 @@ from asbuilt.flows.run.approval import waivers_of
 from asbuilt.flows.run.briefs import brief_for
 from asbuilt.flows.run.drift import record_drift
 from asbuilt.flows.run.environment import kept_for
+from asbuilt.flows.run.record import Record
 from asbuilt.flows.verification.judge import (
     Exhibits,
     Subject,
@@ -25,30 +29,25 @@ from asbuilt.flows.verification.judge import (
     plan_subject,
     repair_subject,
 )
+from asbuilt.git.repository import Repository
 from asbuilt.git.workspace.workspaces import written_in
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts
+from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.pull_request.facts import REPAIRS
+from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.facts import RESUMABLE, WHOLE, AttemptFacts, RunFacts
+from asbuilt.ports import Brief, Result, Workspace
 from asbuilt.proof.change.restored_test_settings import is_cache
 from asbuilt.proof.drift.measured_numbers import Weighed, weigh
+from asbuilt.proof.evidence import Evidence
+from asbuilt.proof.opinion import Opinion
+from asbuilt.proof.verdict import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from asbuilt.events.event import Event
     from asbuilt.flows.attempts.hosts import Hosts
     from asbuilt.flows.checks.outside_changes import Surroundings
     from asbuilt.flows.checks.pictures import Tries
-    from asbuilt.flows.run.record import Record
-    from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.delivery.facts import DeliveryFacts
-    from asbuilt.lifecycle.plan_run.facts import PlanFacts
-    from asbuilt.lifecycle.run import moves
     from asbuilt.policy.roles import Role
-    from asbuilt.ports import Brief, Result, Workspace
-    from asbuilt.proof.evidence import Evidence
-    from asbuilt.proof.opinion import Opinion
-    from asbuilt.proof.verdict import Verdict
 
 _MOST_PATHS: Final = 500
 """Most file names in a verifier's brief; its workspace has the whole diff."""

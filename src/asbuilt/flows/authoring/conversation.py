@@ -10,6 +10,7 @@ completed stages and answered questions are reused; no stage runs and no questio
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -26,11 +27,13 @@ from asbuilt.events.questions import AgentAsksKey
 from asbuilt.flows.authoring.staging import Staging, files_of
 from asbuilt.flows.checks.dry_run import keep_tried, tried_of
 from asbuilt.flows.run.record import ACTOR, Record, append_event
+from asbuilt.git.repository import Repository
 from asbuilt.journal import drafts, runs
 from asbuilt.journal.events import append, hold
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.memory import every
 from asbuilt.journal.queries.overview import facts_of
+from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.approval import ANSWERS, File, Rewrite, next_step
 from asbuilt.lifecycle.authoring import stage_machine
 from asbuilt.lifecycle.authoring.facts import AuthoringFacts, DraftFacts, Handed
@@ -47,12 +50,8 @@ from asbuilt.lifecycle.status.authoring_turn import turn_of
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
-    from asbuilt.git.repository import Repository
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Session, Store
-    from asbuilt.journal.runs import Run
 
 AGENT: Final = "claude"
 """Only Claude Code has hooks that can keep a conversation in its stages."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -33,17 +34,15 @@ from asbuilt.lifecycle import approval
 from asbuilt.lifecycle.approval import next_step
 from asbuilt.lifecycle.authoring.facts import AuthoringFacts, names_of, title_of
 from asbuilt.lifecycle.run import moves
+from asbuilt.plan.model import Plan
+from asbuilt.ports import Brief
+from asbuilt.proof.checks_before_work import Tried
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from asbuilt.flows.attempts.work import Working
     from asbuilt.flows.context import Context
     from asbuilt.journal.home import Home
-    from asbuilt.plan.model import Plan
     from asbuilt.policy.roles import Role
-    from asbuilt.ports import Brief
-    from asbuilt.proof.checks_before_work import Tried
 
 _LANE: Final = "plan"
 _SHOWN: Final = 200

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 
 from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, NotLanded
+from asbuilt.events.options import RunOptions
 from asbuilt.flows.checks.outside_changes import need_unchanged
 from asbuilt.flows.run import environment
 from asbuilt.flows.run.briefs import opened, program_of
@@ -23,9 +25,6 @@ from asbuilt.plan.markdown.source import Source, encode
 from asbuilt.ports import Attempts, Brief, Result, Workspace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping
-
-    from asbuilt.events.options import RunOptions
     from asbuilt.journal.home import Home
 
 TRIES: Final = 3

@@ -7,6 +7,8 @@ approved text, else with the revision before, so the user sees all that is not a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.errors import GateStopped, NotFound, PlanChanged
@@ -14,6 +16,7 @@ from asbuilt.events.plans import PlanFiled, PlanRedrafted, PlanRefining
 from asbuilt.flows.checks.dry_run import keep_tried, tried_of
 from asbuilt.flows.run.record import ACTOR
 from asbuilt.journal import drafts
+from asbuilt.journal.approvals import Approval
 from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.events import append, hold, keyed, open_plan, shortened, whole_history
 from asbuilt.journal.ids import LOCAL, Address, new_id
@@ -24,18 +27,14 @@ from asbuilt.lifecycle.status.plan_state import done_now, fold_plan
 from asbuilt.pages.drafts import Change, changes
 from asbuilt.plan.editing.refinement import refine
 from asbuilt.plan.markdown.source import digest
+from asbuilt.plan.model import Plan
 from asbuilt.plan.reader import read
+from asbuilt.proof.checks_before_work import Tried
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from asbuilt.journal.approvals import Approval
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Store, Transactions
-    from asbuilt.plan.model import Plan
     from asbuilt.ports import Brief, Result
-    from asbuilt.proof.checks_before_work import Tried
 
 _RUN: Final = "refine-"
 _DIGEST: Final = 11

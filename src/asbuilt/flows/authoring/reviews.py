@@ -8,6 +8,7 @@ A draft is proposed as one commit on a branch of its own; the user's checkout an
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
@@ -18,16 +19,19 @@ from asbuilt.flows.run.environment import keep_for_forge, kept_for_forge
 from asbuilt.flows.run.record import ACTOR
 from asbuilt.git.commits import author_of, message_for
 from asbuilt.git.forge.gh import LATER
-from asbuilt.git.forge.github import open_forge
+from asbuilt.git.forge.github import GitHub, open_forge
 from asbuilt.git.landing.candidates import Candidate, Edit, add_files
 from asbuilt.git.repository import Repository, open_repository
 from asbuilt.git.trees import file_in
 from asbuilt.journal import reviews, runs
+from asbuilt.journal.approvals import Answer
 from asbuilt.journal.drafts import drafts_of
 from asbuilt.journal.events import shortened
 from asbuilt.journal.home import Home
 from asbuilt.journal.home import machine as this_machine
 from asbuilt.journal.reviews import LookFailed, Review, Terms
+from asbuilt.journal.runs import Run
+from asbuilt.lifecycle.approval import Revision
 from asbuilt.lifecycle.pull_request import reviews as reviewing
 from asbuilt.lifecycle.pull_request.forge import BranchMoved, Pull, PullState
 from asbuilt.lifecycle.run.retry_times import seconds_after
@@ -36,14 +40,8 @@ from asbuilt.plan.reader import read
 from asbuilt.policy.masking import masked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from asbuilt.git.forge.github import GitHub
-    from asbuilt.journal.approvals import Answer
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Store
-    from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.approval import Revision
 
 _WORDS: Final = 400
 """Most characters of each part of a failed poll's error that its row keeps."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, assert_never
+from pathlib import Path
+from typing import assert_never
 
 from msgspec import structs
 from msgspec.structs import replace
@@ -15,6 +17,7 @@ from asbuilt.events.questions import AgentAsksKey
 from asbuilt.flows.checks.dry_run import keep_tried
 from asbuilt.flows.run.record import ACTOR, Record
 from asbuilt.git.files import entries
+from asbuilt.git.repository import Repository
 from asbuilt.journal import drafts, memory
 from asbuilt.journal.events import shortened
 from asbuilt.lifecycle.approval import AGENT
@@ -42,16 +45,10 @@ from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.lifecycle.memory import lessons_of_critique
 from asbuilt.plan.lint import Length
 from asbuilt.plan.markdown.source import encode
+from asbuilt.plan.model import Plan
 from asbuilt.plan.problems import Rule, Severity
 from asbuilt.plan.reader import read
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-    from pathlib import Path
-
-    from asbuilt.git.repository import Repository
-    from asbuilt.plan.model import Plan
-    from asbuilt.proof.checks_before_work import Tried
+from asbuilt.proof.checks_before_work import Tried
 
 _WHY = 500
 _TOO_LONG = (Rule.LONG_PLAN, Severity.ERROR)

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.events.event import Outcome
 from asbuilt.events.phases import BaselineDone, SetupDone, TestsResolved
 from asbuilt.flows.checks.project import given_suites, project_of, ran_none, setup_on
 from asbuilt.journal import approvals
 from asbuilt.journal.runs import name_of
 from asbuilt.lifecycle.land_run import LandingFacts
+from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.lifecycle.undo import UndoFacts
 from asbuilt.lifecycle.verify_run import VerificationFacts
+from asbuilt.proof.evidence import Evidence
 from asbuilt.proof.projects.finding import has_test_files
-from asbuilt.proof.projects.model import Detected, Given, NoTests, by_name
+from asbuilt.proof.projects.model import Detected, Given, NoTests, Suite, by_name
 from asbuilt.proof.projects.recorded import proposal, read_back, written
 from asbuilt.proof.projects.resolving import resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from asbuilt.events.event import Outcome
     from asbuilt.flows.checks.prove import Proving
     from asbuilt.flows.run.record import Record
     from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.run.proving import ProvingFacts
     from asbuilt.proof.counts import Counts
-    from asbuilt.proof.evidence import Evidence
-    from asbuilt.proof.projects.model import Suite
 
 _NONE_YET: Final = "no tests yet; until the plan adds some, only its checks run"
 _UNKNOWN: Final[Outcome] = "INDETERMINATE"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -19,13 +20,17 @@ from asbuilt.git.commits import contains, read_commit
 from asbuilt.git.files import entries
 from asbuilt.git.objects import read_object
 from asbuilt.git.refs import base_of
+from asbuilt.git.repository import Repository
 from asbuilt.git.trees import differing, file_in, names_in
 from asbuilt.journal.queries.overview import events_of
+from asbuilt.lifecycle.delivery.facts import Landed, Work
 from asbuilt.lifecycle.status.plan_state import fold_plan
+from asbuilt.plan.model import Plan
 from asbuilt.proof.change.boundaries import SEVERITY, USUAL, Boundary
 from asbuilt.proof.change.hollow import hollow
 from asbuilt.proof.change.scope import beyond, plan_changed
 from asbuilt.proof.change.tampering import tampering
+from asbuilt.proof.evidence import Evidence
 from asbuilt.proof.projects.dependencies import remarks_on_packages
 from asbuilt.proof.remarks import OBSERVED, Remark, failing, remark_from, remarks_on
 from asbuilt.proof.suites.model import MAX_BYTES, Change, Kind, Order, Severity
@@ -34,13 +39,7 @@ from asbuilt.proof.trials.new_tests import remarks_on_hollow, remarks_on_unnotic
 from asbuilt.proof.trials.weakened_tests import OldTest, with_old_tests
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from asbuilt.flows.run.record import Record
-    from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.delivery.facts import Landed, Work
-    from asbuilt.plan.model import Plan
-    from asbuilt.proof.evidence import Evidence
 
 NO_CHANGES: Final = "The agent made no changes"
 _SHOWN: Final = 400

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GateStopped
@@ -10,10 +11,16 @@ from asbuilt.events.plans import DraftTried
 from asbuilt.flows.checks.project import project_of
 from asbuilt.flows.run.record import ACTOR
 from asbuilt.git.files import entries
+from asbuilt.git.repository import Repository
 from asbuilt.journal.events import append, keyed
+from asbuilt.journal.ids import Address
+from asbuilt.lifecycle.approval import Revision
+from asbuilt.plan.model import Plan
+from asbuilt.policy.sandbox.rules import Level
 from asbuilt.proof.checks_before_work import (
     Before,
     Shown,
+    Tried,
     judge,
     needs_shell,
     not_tried,
@@ -26,25 +33,17 @@ from asbuilt.proof.evidence import last_lines
 from asbuilt.proof.failure import Failure, What, checkout_of, explained
 from asbuilt.proof.judgement import judge_setup
 from asbuilt.proof.projects.finding import find, has_test_files
+from asbuilt.proof.projects.model import Setup, Suite
 from asbuilt.proof.projects.resolving import resolve_setup
 from asbuilt.proof.runner_command_lines import Call
 from asbuilt.proof.test_command_trials import Ran, Seen, Way, ways
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
     from asbuilt.flows.environments.check_environment import CheckEnvironment, CheckEnvironments
     from asbuilt.flows.environments.results import Ran as RanThere
-    from asbuilt.git.repository import Repository
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Session
-    from asbuilt.journal.ids import Address
-    from asbuilt.lifecycle.approval import Revision
-    from asbuilt.plan.model import Plan
-    from asbuilt.policy.sandbox.rules import Level
     from asbuilt.ports import Ended
-    from asbuilt.proof.checks_before_work import Tried
-    from asbuilt.proof.projects.model import Setup, Suite
 
 _SHOWS: Final = (Before.FAILS, Before.ABSENT, Before.PASSES)
 LIMIT_S: Final = 120

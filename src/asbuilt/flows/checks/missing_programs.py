@@ -6,16 +6,15 @@ Rule: a program that the phase's text names beside its checks, or that its base 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from asbuilt.proof.evidence import Evidence
 from asbuilt.proof.failure import missing_program
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from asbuilt.flows.checks.prove import Proving
     from asbuilt.flows.run.record import Record
-    from asbuilt.proof.evidence import Evidence
 
 
 def without_programs(

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
-from asbuilt.proof.judgement import judge_check, overall, without_filter
+from asbuilt.proof.evidence import Evidence
+from asbuilt.proof.judgement import Judged, judge_check, overall, without_filter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
     from asbuilt.events.event import Outcome
     from asbuilt.flows.environments.results import Ran
-    from asbuilt.proof.evidence import Evidence
-    from asbuilt.proof.judgement import Judged
 
 _SHOWN: Final = 220
 

@@ -11,14 +11,14 @@ from asbuilt.errors import GateStopped
 from asbuilt.events.attempts import AttemptBegun
 from asbuilt.events.runs import RunStarted
 from asbuilt.flows.checks.prove import tree_of
+from asbuilt.git.repository import Repository
 from asbuilt.git.workspace.unsandboxed_reach import reach, under_way
 from asbuilt.git.workspace.workspaces import written_in
+from asbuilt.ports import Workspace
 from asbuilt.proof.change.scope import strayed
 
 if TYPE_CHECKING:
     from asbuilt.flows.run.record import Record
-    from asbuilt.git.repository import Repository
-    from asbuilt.ports import Workspace
 
 _NAMED: Final = 20
 

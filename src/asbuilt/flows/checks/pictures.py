@@ -7,6 +7,7 @@ only as asbuilt repeated it; what happened in the tester's own sandbox is a clai
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import NotFound, StoreFailed
@@ -15,21 +16,19 @@ from asbuilt.events.questions import SignOffKey
 from asbuilt.flows.checks.outcomes import outcome_of
 from asbuilt.flows.checks.prove import tree_of
 from asbuilt.flows.run.briefs import drive_command
+from asbuilt.git.repository import Repository
+from asbuilt.lifecycle.run.moves import Verify
+from asbuilt.proof.evidence import Evidence
 from asbuilt.proof.judgement import judge_check
 from asbuilt.proof.pictures import Picture, media_of, sorted_out
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from asbuilt.flows.context import Context
     from asbuilt.flows.environments.check_environment import CheckEnvironments
     from asbuilt.flows.run.record import Record
-    from asbuilt.git.repository import Repository
     from asbuilt.journal.blobs import Blobs
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Work
     from asbuilt.lifecycle.plan_run.facts import PlanFacts
-    from asbuilt.lifecycle.run.moves import Verify
-    from asbuilt.proof.evidence import Evidence
 
 _LEFT: Final = 5
 TESTER: Final = "tester"

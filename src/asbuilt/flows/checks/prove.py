@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.options import Depth, value_or
 from asbuilt.flows.checks.outcomes import judged_check, outcome_of
 from asbuilt.flows.checks.project import own_setup, ran_none
+from asbuilt.flows.environments.results import Ran
 from asbuilt.flows.trials.allowance import Allowance
 from asbuilt.flows.trials.emptied import Emptying, Tested, held_to
 from asbuilt.flows.trials.phase_trials import Further
 from asbuilt.flows.trials.suite import Order, Trials
 from asbuilt.flows.trials.weakened_tests import run_earlier_tests, run_old_tests
 from asbuilt.git.commits import read_commit
+from asbuilt.git.repository import Repository
 from asbuilt.policy.shell.judge import argv_of
 from asbuilt.proof.change.restored_test_settings import put_back_words
 from asbuilt.proof.counts import Counts, from_output, from_report
 from asbuilt.proof.evidence import SETUP, Evidence
 from asbuilt.proof.judgement import (
+    Judged,
     disagreement,
     has_as_many,
     judge_setup,
@@ -27,20 +31,15 @@ from asbuilt.proof.judgement import (
     naming_failures,
     removed_words,
 )
+from asbuilt.proof.projects.model import Setup, Suite
 from asbuilt.proof.trials.canaries import with_canaries
 from asbuilt.proof.trials.depth import covers
 from asbuilt.proof.trials.flakiness import flaky_among, to_run_again
 from asbuilt.proof.trials.recorders import cause_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from asbuilt.flows.environments.check_environment import CheckEnvironment, CheckEnvironments
-    from asbuilt.flows.environments.results import Ran
     from asbuilt.flows.run.record import Record
-    from asbuilt.git.repository import Repository
-    from asbuilt.proof.judgement import Judged
-    from asbuilt.proof.projects.model import Setup, Suite
 
 _NOTED: Final = 20
 _NAMES: Final = 500

@@ -25,7 +25,9 @@ from asbuilt.flows.pull_request.repairs import check_repair, ground_of
 from asbuilt.flows.report import report
 from asbuilt.flows.run.plan_file import Document
 from asbuilt.flows.run.record import Record, append_event
+from asbuilt.git.repository import Repository
 from asbuilt.journal import approvals
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.delivery.next_move import LANDING
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.undo import UndoFacts
@@ -34,8 +36,6 @@ from asbuilt.plan.reader import read
 if TYPE_CHECKING:
     from asbuilt.flows.attempts.work import Working
     from asbuilt.flows.context import Context
-    from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 
 
 def perform(context: Context, working: Working, facts: DeliveryFacts, move: moves.Move) -> None:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import Protocol
 
 from asbuilt.errors import StoreFailed
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 
 class Looks(Protocol):

@@ -11,6 +11,7 @@ import sqlite3
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
 
@@ -22,16 +23,14 @@ from asbuilt.errors import StoreFailed
 from asbuilt.journal import repositories
 from asbuilt.journal.database.postgres import TRANSPORT, is_usable
 from asbuilt.journal.database.sqlite import SqliteStore
+from asbuilt.journal.database.store import Session, Store
 from asbuilt.journal.engine import fleet
 from asbuilt.journal.ids import Segment
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Sequence
-
     from dbos import EnqueueOptions, WorkflowStatus
 
     from asbuilt.flows.engine.fence import Signals
-    from asbuilt.journal.database.store import Session, Store
 
 _NAME: Final = "asbuilt"
 _WORKFLOW: Final = "segment"

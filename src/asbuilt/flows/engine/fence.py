@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING
 
 from asbuilt.journal.engine import segments
+from asbuilt.journal.ids import Segment
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from asbuilt.journal.database.store import Session, Transactions
-    from asbuilt.journal.ids import Segment
 
 
 class Superseded(BaseException):

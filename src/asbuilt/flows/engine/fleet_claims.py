@@ -6,17 +6,16 @@ is left to that worker.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from asbuilt.journal.engine import fleet, segments, workers
+from asbuilt.journal.ids import Segment
 from asbuilt.lifecycle.fleet import Offer, is_served
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from asbuilt.flows.engine.dbos import Engine
     from asbuilt.journal.database.store import Session, Store
-    from asbuilt.journal.ids import Segment
 
 
 class Taking:

@@ -7,6 +7,7 @@ A worker writes a heartbeat every 15 s. It stops 45 s after the last accepted he
 from __future__ import annotations
 
 import os
+import threading
 import time
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -16,8 +17,6 @@ from asbuilt.journal.engine import workers
 from asbuilt.journal.home import machine
 
 if TYPE_CHECKING:
-    import threading
-
     from asbuilt.journal.database.store import Session, Store
 
 _CLOCK: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)

@@ -9,8 +9,10 @@ import shutil
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import JournalDamaged, StoreFailed
@@ -18,9 +20,6 @@ from asbuilt.journal import runs
 from asbuilt.journal.engine import fleet, segments, workers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
     from asbuilt.flows.engine.dbos import Engine, Flow
     from asbuilt.flows.engine.fleet_claims import Taking
     from asbuilt.flows.engine.lease import Lease

@@ -8,6 +8,7 @@ one finds.
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from itertools import count
 from math import ceil
@@ -18,6 +19,7 @@ from asbuilt.flows.environments.limits_and_variables import LIMIT_S, Given, Term
 from asbuilt.flows.environments.reports import collect_reports, delete_reports, list_modules, loaded_in
 from asbuilt.flows.environments.results import Ran, Results, content_of, fresh, lay, locked, move_made, put
 from asbuilt.flows.environments.services import copied, place_logins, place_of, serve
+from asbuilt.git.repository import Repository
 from asbuilt.git.workspace.checkout_extras import alternates_of, borrow, lend, references_of, words_for
 from asbuilt.git.workspace.checkouts import clean_checkout, delete
 from asbuilt.policy.sandbox.check_environment import (
@@ -25,6 +27,7 @@ from asbuilt.policy.sandbox.check_environment import (
     OFFLINE,
     PLACED,
     WITHOUT_SCRIPTS,
+    Places,
     for_results,
     for_setup,
     places_below,
@@ -38,10 +41,6 @@ from asbuilt.proof.runner_command_lines import Call, real_argv, reporting
 from asbuilt.proof.trials.recorders import strays
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from asbuilt.git.repository import Repository
-    from asbuilt.policy.sandbox.check_environment import Places
     from asbuilt.proof.projects.model import Setup
 
 _LOOKED_AT: Final = 100

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -12,9 +14,6 @@ from asbuilt.policy.masking import forms_of, without
 from asbuilt.ports import Ended, Opened, Processes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from pathlib import Path
-
     from asbuilt.policy.sandbox.services import Service
 
 LIMIT_S: Final = 45 * 60

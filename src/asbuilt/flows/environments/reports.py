@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from asbuilt.flows.environments.results import content_of
 from asbuilt.proof.counts import MAX_XML, joined
 from asbuilt.proof.trials import recorders
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from asbuilt.proof.trials.recorders import Loaded
+from asbuilt.proof.trials.recorders import Loaded
 
 _MOST: Final = 20_000
 _PROCESSES: Final = 1_000

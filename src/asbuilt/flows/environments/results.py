@@ -10,6 +10,7 @@ import fcntl
 import os
 import shutil
 import stat
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -19,8 +20,6 @@ from asbuilt.proof.counts import MAX_XML, Counts, from_output, from_report
 from asbuilt.proof.judgement import cut_off
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from asbuilt.git.repository import Repository
     from asbuilt.ports import Ended
     from asbuilt.proof.trials.recorders import Loaded

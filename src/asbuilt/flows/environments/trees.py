@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from asbuilt.git.files import entries
 from asbuilt.git.objects import read_object
 from asbuilt.git.refs import touched
+from asbuilt.git.repository import Repository
 from asbuilt.git.trees import contents, differing, mentioning, sizes_in, text_of
 from asbuilt.proof.change.restored_test_settings import PutBack, is_infrastructure, put_back
 from asbuilt.proof.projects.index import is_vendored, top_first
 from asbuilt.proof.suites.path_roles import Role, is_test_code, role_of
 from asbuilt.proof.trials.emptied import emptied
 from asbuilt.proof.trials.weakened_tests import imported_as, may_help
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from asbuilt.git.repository import Repository
 
 _RECIPES: Final = ("Makefile", "makefile", "GNUmakefile", "justfile", "package.json")
 _RECIPES_READ: Final = 20

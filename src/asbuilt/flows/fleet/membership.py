@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -26,22 +27,20 @@ from asbuilt.git import commits
 from asbuilt.git.fleet import SharedRefs, evict
 from asbuilt.git.forge.branches import Remote
 from asbuilt.git.repository import Repository, tip
+from asbuilt.journal.blobs import Blobs
 from asbuilt.journal.home import Home, machine
 from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.runs import Run
 from asbuilt.journal.shared_blobs import Large, open_large
 from asbuilt.library.repository_discovery import remote_of
 from asbuilt.lifecycle.fleet import Offer, without_login
 from asbuilt.session.conversation import put
+from asbuilt.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
     from asbuilt.flows.engine.dbos import Engine
     from asbuilt.flows.engine.fence import Fenced
-    from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Store
-    from asbuilt.journal.runs import Run
-    from asbuilt.settings import Settings
 
 _JOINED: Final = "fleet.json"
 _SECRETS: Final = "fleet-secrets.json"

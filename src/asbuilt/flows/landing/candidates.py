@@ -5,6 +5,7 @@ Rule: everything is proven on the target; only a tree that this run already prov
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
@@ -18,20 +19,18 @@ from asbuilt.flows.landing.move import Refusal
 from asbuilt.flows.run.approval import waived_in
 from asbuilt.flows.run.drift import corrected_in
 from asbuilt.flows.run.marks import marked, reopened
+from asbuilt.flows.run.record import Record
 from asbuilt.git import commits
 from asbuilt.git.landing import candidates
 from asbuilt.git.repository import Repository, plan_branch
 from asbuilt.git.trees import file_in
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Work
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
+from asbuilt.proof.evidence import Evidence
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from asbuilt.flows.run.plan_file import Document
-    from asbuilt.flows.run.record import Record
-    from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Work
     from asbuilt.lifecycle.undo import UndoFacts
-    from asbuilt.proof.evidence import Evidence
 
 _NAMED: Final = 5
 _WHAT_CHARS: Final = 500

@@ -7,10 +7,13 @@ transaction. The second run in line polls for up to 10 s, to land without a paus
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from asbuilt.errors import GateStopped
+from asbuilt.events.event import Event
 from asbuilt.events.landings import LandingDone, LandingQueued, LandingRefused, LandingUndone
 from asbuilt.events.phases import PhaseProven
 from asbuilt.events.plans import PlanCompleted, PlanMarked
@@ -28,18 +31,12 @@ from asbuilt.git.repository import Repository, plan_branch, tip
 from asbuilt.git.workspace import snapshots, workspaces
 from asbuilt.journal import approvals
 from asbuilt.journal.queues import landing_queue
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Work
+from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
 from asbuilt.lifecycle.undo import UndoFacts
 from asbuilt.ports import Kept, Workspace
 from asbuilt.proof.excuses import gaps_in
 from asbuilt.proof.remarks import for_a_person
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from asbuilt.events.event import Event
-    from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Work
-    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
 
 UNDONE: Final = "refs/asbuilt/undone/"
 """Refs of work that was proven and given up without landing."""

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeVar
 
 from asbuilt.errors import GitFailed, RepositoryBusy
+from asbuilt.events.event import Event
 from asbuilt.events.landings import (
     LandingDone,
     LandingIntended,
@@ -23,10 +26,6 @@ from asbuilt.git.trees import is_here
 from asbuilt.journal.events import shortened
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from asbuilt.events.event import Event
     from asbuilt.git.fleet import SharedRefs
 
 _TRIES: Final = 5

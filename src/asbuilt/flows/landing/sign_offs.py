@@ -5,6 +5,7 @@ Rule: a sign-off covers one change under one intent; other content of the same f
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
@@ -12,16 +13,14 @@ from msgspec import structs
 from asbuilt.events.phases import PhaseProven, SignOffWanted
 from asbuilt.events.questions import SignOffKey, in_run
 from asbuilt.flows.checks.change_inspection import kept_remarks
+from asbuilt.journal.approvals import Approval
+from asbuilt.journal.runs import Run
+from asbuilt.lifecycle.delivery.facts import Work
 from asbuilt.lifecycle.status.report import SignOff
 from asbuilt.proof.remarks import Remark, asked_about, key_of, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from asbuilt.flows.run.record import Record
-    from asbuilt.journal.approvals import Approval
-    from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.delivery.facts import Work
 
 _QUESTION: Final = 600
 """Characters of a question."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import GitFailed, NotLanded
@@ -14,8 +15,6 @@ from asbuilt.git.workspace import workspaces
 from asbuilt.journal import runs
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from asbuilt.flows.run.record import Record
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 

@@ -35,7 +35,7 @@ from asbuilt.flows.requests import Asker, Declined, enter
 from asbuilt.flows.run import environment
 from asbuilt.flows.run.approval import hold_to_approval
 from asbuilt.flows.run.plan_file import Document
-from asbuilt.flows.run.record import ACTOR, append_event
+from asbuilt.flows.run.record import ACTOR, Record, append_event
 from asbuilt.flows.trials.suite import Order
 from asbuilt.git import commits, locks
 from asbuilt.git.landing import candidates
@@ -47,22 +47,21 @@ from asbuilt.journal import approvals, claims, issue_claims
 from asbuilt.journal.ids import Address, new_id
 from asbuilt.library.bounded_read import read_bytes
 from asbuilt.lifecycle.plan_run.doubts_before_work import plan_in
+from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.plan_run.lanes import will_fork
 from asbuilt.lifecycle.pull_request.facts import REPAIRS
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.facts import MERGE, WHOLE
+from asbuilt.lifecycle.run.moves import MergePhase
 from asbuilt.plan.editing.edit import the_phase
+from asbuilt.plan.model import Phase
 from asbuilt.plan.reader import read
+from asbuilt.ports import Workspace
 from asbuilt.proof.trials.flakiness import Flaky, remarks_on_flaky
 
 if TYPE_CHECKING:
     from asbuilt.flows.attempts.work import Working
     from asbuilt.flows.context import Context
-    from asbuilt.flows.run.record import Record
-    from asbuilt.lifecycle.plan_run.facts import PlanFacts
-    from asbuilt.lifecycle.run.moves import MergePhase
-    from asbuilt.plan.model import Phase
-    from asbuilt.ports import Workspace
 
 
 def perform(context: Context, working: Working, facts: PlanFacts, move: moves.Move) -> None:

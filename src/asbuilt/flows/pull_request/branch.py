@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from asbuilt.events.options import DEFAULT_BRANCH_PREFIX, value_or
 from asbuilt.events.pulls import PullDropping
 from asbuilt.flows.pull_request.repairs import MENDS
+from asbuilt.flows.run.record import Record
 from asbuilt.git import commits, locks
 from asbuilt.git.refs import listed
+from asbuilt.git.repository import Repository
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-
-    from asbuilt.flows.run.record import Record
     from asbuilt.git.forge.github import GitHub
-    from asbuilt.git.repository import Repository
 
 
 def pull_branch(record: Record) -> str:

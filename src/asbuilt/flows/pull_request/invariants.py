@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.pulls import PullInvariants
 from asbuilt.flows.pull_request.branch import pull_branch
+from asbuilt.flows.run.record import Record
 from asbuilt.git import commits
 from asbuilt.git.repository import Repository, plan_branch, tip
 from asbuilt.git.trees import file_in
 from asbuilt.git.workspace import workspaces
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.land_run import LandingFacts
 from asbuilt.lifecycle.pull_request.invariants import Left, broken, warnings
 from asbuilt.plan.model import Status
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from asbuilt.flows.run.record import Record
     from asbuilt.git.forge.github import GitHub
-    from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 
 _HELD: Final = 8
 

@@ -5,6 +5,7 @@ Rule: a call to the forge is journalled before it is made, and its result is rea
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
@@ -12,32 +13,30 @@ from msgspec.structs import replace
 
 from asbuilt.errors import ForgeFailed, GateStopped
 from asbuilt.events import pulls
+from asbuilt.events.event import Entry
 from asbuilt.events.landings import LandingDone, LandingUndone
+from asbuilt.flows.checks.prove import Proving
 from asbuilt.flows.landing.candidates import Picks
 from asbuilt.flows.landing.move import Refusal, built
 from asbuilt.flows.pull_request.branch import pull_branch
 from asbuilt.flows.pull_request.repairs import take_over
 from asbuilt.flows.run.plan_file import Document
+from asbuilt.flows.run.record import Record
 from asbuilt.git import commits
 from asbuilt.git.landing import candidates
 from asbuilt.git.repository import Repository, plan_branch
 from asbuilt.journal.events import shortened
 from asbuilt.journal.queries.overview import Entries, events_of
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.pull_request.forge import BranchMoved, Checks, NotMerged, Pull
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.status.plan_state import fold_plan
 from asbuilt.pages import pull_request as pages
+from asbuilt.plan.model import Plan
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from asbuilt.events.event import Entry
-    from asbuilt.flows.checks.prove import Proving
-    from asbuilt.flows.run.record import Record
     from asbuilt.git.forge.github import GitHub
-    from asbuilt.lifecycle.delivery.facts import DeliveryFacts
-    from asbuilt.plan.model import Plan
 
 _WORDS: Final = 500
 _PATHS: Final = 8

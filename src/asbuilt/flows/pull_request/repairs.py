@@ -6,7 +6,8 @@ Rule: an agent's claim repairs nothing; every check of every phase that the repa
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace as evolve
 
@@ -14,22 +15,18 @@ from asbuilt.events.attempts import ChecksDone
 from asbuilt.events.pulls import PullMended
 from asbuilt.flows.checks.change_inspection import failing_of, inspect
 from asbuilt.flows.checks.outcomes import failures_of, outcome_of
+from asbuilt.flows.checks.prove import Proving
 from asbuilt.flows.landing.commits import attempt_of
+from asbuilt.flows.run.record import Record
 from asbuilt.git import commits, locks
 from asbuilt.git.landing import candidates
 from asbuilt.git.repository import Repository, tip
 from asbuilt.git.trees import file_in
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Work
 from asbuilt.lifecycle.pull_request.facts import CI, CONFLICT
+from asbuilt.lifecycle.run.facts import AttemptFacts
+from asbuilt.lifecycle.run.moves import Mend
 from asbuilt.proof.remarks import Remark, for_a_person
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from asbuilt.flows.checks.prove import Proving
-    from asbuilt.flows.run.record import Record
-    from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Work
-    from asbuilt.lifecycle.run.facts import AttemptFacts
-    from asbuilt.lifecycle.run.moves import Mend
 
 MENDS: Final = "refs/asbuilt/mends/"
 """Refs of repairs, kept until they have landed."""

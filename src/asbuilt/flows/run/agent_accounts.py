@@ -4,25 +4,24 @@ from __future__ import annotations
 
 import hashlib
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.attempts import Ended
+from asbuilt.events.event import Event
 from asbuilt.flows.run.briefs import program_of
 from asbuilt.flows.run.environment import signed_in_by
 from asbuilt.journal.engine.workers import machine_id
 from asbuilt.journal.queues import account_breakers
+from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.kinds import Facts, next_move
 from asbuilt.lifecycle.run.agent_stops import is_of_account
 from asbuilt.lifecycle.run.guards import can_wait, role_of
+from asbuilt.lifecycle.run.moves import Move
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from asbuilt.events.event import Event
     from asbuilt.flows.engine.fence import Fenced
     from asbuilt.journal.database.store import Session
-    from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.run.moves import Move
 
 _SECRETS: Final = ("_KEY", "_TOKEN")
 _DIGITS: Final = 16

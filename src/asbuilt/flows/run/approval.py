@@ -6,6 +6,7 @@ revision of the plan, and has a reason.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,23 +18,21 @@ from asbuilt.flows.run.marks import marked
 from asbuilt.flows.run.record import ACTOR, Record
 from asbuilt.journal import drafts
 from asbuilt.journal.events import keyed
+from asbuilt.journal.ids import Address
 from asbuilt.library.atomic_files import create
 from asbuilt.library.bounded_read import read_bytes
 from asbuilt.lifecycle.approval import Approved, needs_approval, unchanged
 from asbuilt.plan.markdown.source import digest
+from asbuilt.plan.model import Phase
 from asbuilt.plan.reader import read
 from asbuilt.proof.verdict import Promise, Waived, Waiver
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from asbuilt.flows.run.drift import Correction
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Transactions
-    from asbuilt.journal.ids import Address
     from asbuilt.lifecycle.delivery.facts import Landed, Work
     from asbuilt.lifecycle.run.facts import AttemptFacts
-    from asbuilt.plan.model import Phase
 
 
 def need_approval(

@@ -10,20 +10,19 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec.structs import replace
 
 from asbuilt.agents.sandbox import drive
-from asbuilt.events.options import AgentProgram
+from asbuilt.events.options import AgentProgram, RunOptions
 from asbuilt.events.runs import RunStarted
 from asbuilt.lifecycle.limits import OVERALL_S
 from asbuilt.lifecycle.plan_run.doubts_before_work import independent_groups
+from asbuilt.lifecycle.run.facts import RunFacts
 from asbuilt.lifecycle.run.money import left_s
 from asbuilt.lifecycle.run.stoppages import allowed
 from asbuilt.policy.sandbox.services import chosen_services
 from asbuilt.ports import JUDGES, Brief, Opened, Workspace
 
 if TYPE_CHECKING:
-    from asbuilt.events.options import RunOptions
     from asbuilt.flows.run.record import Record
     from asbuilt.flows.verification.judge import Subject
-    from asbuilt.lifecycle.run.facts import RunFacts
     from asbuilt.policy.roles import Role
 
 _LEAST_S: Final = 60

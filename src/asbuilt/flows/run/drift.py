@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -10,26 +11,24 @@ from asbuilt.events.phases import PhaseProven
 from asbuilt.events.questions import DriftKey
 from asbuilt.journal.events import shortened
 from asbuilt.plan.editing.edit import the_phase
+from asbuilt.plan.model import Phase
 from asbuilt.proof.drift.measured_numbers import (
     Number,
     Shown,
+    Weighed,
     corrections,
     far_off,
     notes_of,
     numbers_in,
 )
 from asbuilt.proof.drift.reported_numbers import tokens_in
+from asbuilt.proof.evidence import Evidence
 from asbuilt.proof.verdict import Waiver
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from asbuilt.flows.run.record import Record
     from asbuilt.lifecycle.delivery.facts import Landed, Work
     from asbuilt.lifecycle.run.facts import AttemptFacts
-    from asbuilt.plan.model import Phase
-    from asbuilt.proof.drift.measured_numbers import Weighed
-    from asbuilt.proof.evidence import Evidence
 
 _ASKED: Final = 3
 """Most numbers that a user is asked about; a phase with more wrong numbers needs another plan."""

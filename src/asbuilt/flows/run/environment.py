@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from msgspec import UNSET
 from msgspec.structs import replace
@@ -24,9 +25,6 @@ from asbuilt.policy.sandbox.services import chosen_services
 from asbuilt.policy.sandbox.variables import passed
 from asbuilt.settings import survey
 from asbuilt.settings.granted_variables import given
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
 
 _FILE: Final = "environment.json"
 _AGENTS: Final = "agents.json"

@@ -6,6 +6,7 @@ done, and a guess would not make the file more accurate.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import date, datetime
 from functools import partial
 from typing import TYPE_CHECKING
@@ -13,15 +14,13 @@ from typing import TYPE_CHECKING
 from asbuilt.errors import EditRefused, NotFound
 from asbuilt.plan.editing.edit import complete, correct, mark_phase, reopen, waive
 from asbuilt.plan.intent_digest import UNDECIDED
+from asbuilt.plan.markdown.source import Edit
 from asbuilt.plan.markdown.statuses import read_status
 from asbuilt.plan.model import Format, Plan, Status
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
     from asbuilt.flows.run.drift import Correction
-    from asbuilt.plan.markdown.source import Edit
     from asbuilt.proof.verdict import Waived
 
 _HASH = 10

@@ -5,6 +5,7 @@ Rule: a file that is untracked or has uncommitted edits is edited in place and n
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -21,13 +22,11 @@ from asbuilt.library.atomic_files import clear_away, replace
 from asbuilt.library.bounded_read import read_bytes
 from asbuilt.library.read_plan import marked_done
 from asbuilt.plan.markdown.source import digest
+from asbuilt.plan.model import Plan
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from asbuilt.flows.run.record import Record
-    from asbuilt.plan.model import Plan
 
 
 _OF_PROVEN_WORK: Final = ("land", "undo")

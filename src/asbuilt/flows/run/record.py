@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import nullcontext, suppress
 from datetime import datetime
 from functools import lru_cache
@@ -12,14 +13,18 @@ from msgspec.structs import replace
 
 from asbuilt.errors import NotFound
 from asbuilt.events.attempts import ChecksDone
+from asbuilt.events.event import Entry, Event
 from asbuilt.events.phases import BaselineDone, PhaseBegun, SetupDone, TestsResolved
 from asbuilt.events.runs import RunStarted
 from asbuilt.git.commits import Person
 from asbuilt.journal import approvals, runs
+from asbuilt.journal.approvals import Approval
 from asbuilt.journal.events import append, keyed, of_kinds, whole_history
+from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.run.agent_stops import asks
 from asbuilt.lifecycle.run.retry_times import backs_off_until, reopens_at
 from asbuilt.plan.editing.edit import the_phase
+from asbuilt.plan.model import Phase, Plan
 from asbuilt.plan.reader import read
 from asbuilt.proof.counts import Counts, from_output, from_report
 from asbuilt.proof.evidence import TESTS, Evidence, evidence_from
@@ -28,15 +33,9 @@ from asbuilt.proof.projects.recorded import read_back
 from asbuilt.proof.remarks import Remark
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
-
-    from asbuilt.events.event import Entry, Event
     from asbuilt.git.fleet import SharedRefs
-    from asbuilt.journal.approvals import Approval
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Session, Transactions
-    from asbuilt.journal.runs import Run
-    from asbuilt.plan.model import Phase, Plan
     from asbuilt.ports import Result
 
 ACTOR: Final = "asbuilt"

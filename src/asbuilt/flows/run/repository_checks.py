@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.errors import GateStopped
 from asbuilt.events.landings import LandingDone
 from asbuilt.git import commits
 from asbuilt.git.locks import need_writable
-from asbuilt.git.repository import checkouts_of, conflicts, leftover_stashes, operations, plan_branch, tip
+from asbuilt.git.repository import (
+    Repository,
+    checkouts_of,
+    conflicts,
+    leftover_stashes,
+    operations,
+    plan_branch,
+    tip,
+)
 from asbuilt.git.trees import is_here
 from asbuilt.git.workspace import workspaces
 from asbuilt.journal import runs
 from asbuilt.journal.queries.overview import events_of
-from asbuilt.lifecycle.status.plan_state import fold_plan
+from asbuilt.lifecycle.delivery.facts import Landed, Work
+from asbuilt.lifecycle.status.plan_state import Standing, fold_plan
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from asbuilt.flows.run.record import Record
-    from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.delivery.facts import Landed, Work
-    from asbuilt.lifecycle.status.plan_state import Standing
 
 _LEFT: Final = 5
 

@@ -6,6 +6,7 @@ new contents of the views are in the store before a file is written, so that the
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -24,7 +25,9 @@ from asbuilt.errors import (
     PlanUnwritable,
 )
 from asbuilt.events.authoring import TaskJudged, TaskPosted
+from asbuilt.events.event import Event
 from asbuilt.events.landings import LandingRefused
+from asbuilt.events.options import TaskOrder
 from asbuilt.flows.engine.transient import transient_error
 from asbuilt.flows.landing.move import Mover, Refusal
 from asbuilt.flows.run.record import ACTOR, Record, append_event
@@ -32,6 +35,7 @@ from asbuilt.git import commits
 from asbuilt.git.landing import candidates
 from asbuilt.git.repository import Repository, checkouts, path_state
 from asbuilt.git.trees import file_in
+from asbuilt.journal.runs import Run
 from asbuilt.ledger import tasks
 from asbuilt.library.atomic_files import clear_away, create, replace
 from asbuilt.library.bounded_read import read_bytes
@@ -44,12 +48,7 @@ from asbuilt.lifecycle.tasks.todo import PLACES, Pair, by_hand, render, taken
 from asbuilt.plan.markdown.source import digest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from asbuilt.events.event import Event
-    from asbuilt.events.options import TaskOrder
     from asbuilt.journal.database.store import Session, Transactions
-    from asbuilt.journal.runs import Run
     from asbuilt.lifecycle.tasks.facts import TaskRunFacts
 
 _NAMED = 5

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import time
 from math import ceil, inf
-from typing import TYPE_CHECKING
 
+from asbuilt.events.options import Depth
 from asbuilt.proof.trials.depth import Trial, is_tight, may_take_s, words_for
-
-if TYPE_CHECKING:
-    from asbuilt.events.options import Depth
 
 
 class Allowance:

@@ -6,6 +6,7 @@ Rule: it can take a PASS away and never gives one.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping, Sequence
 from functools import partial
 from itertools import islice
 from math import ceil, inf
@@ -13,23 +14,28 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.flows.trials.allowance import Allowance
 from asbuilt.policy.shell.judge import argv_of
+from asbuilt.proof.evidence import Evidence
 from asbuilt.proof.judgement import without_filter
 from asbuilt.proof.trials.depth import Trial
-from asbuilt.proof.trials.emptied import emptied, listed, shown_without, sorted_out, word_of, words_for
+from asbuilt.proof.trials.emptied import (
+    Files,
+    Shown,
+    emptied,
+    listed,
+    shown_without,
+    sorted_out,
+    word_of,
+    words_for,
+)
 from asbuilt.proof.trials.mutants import Mutant, is_probed, planned
-from asbuilt.proof.trials.parts import parts_of
+from asbuilt.proof.trials.parts import Part, parts_of
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from asbuilt.flows.environments.check_environment import CheckEnvironment
     from asbuilt.flows.environments.results import Ran
     from asbuilt.flows.trials.suite import Trials
     from asbuilt.proof.counts import Counts
-    from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.runner_command_lines import Call
-    from asbuilt.proof.trials.emptied import Files, Shown
-    from asbuilt.proof.trials.parts import Part
 
 _SINGLES: Final = 3
 """Product files of the base that are emptied, first one and then all three, before all files are."""

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.flows.environments.results import Ran, content_of
+from asbuilt.flows.trials.allowance import Allowance
 from asbuilt.flows.trials.emptied import Emptied, Emptying, Tested, held_to
 from asbuilt.proof.change.promised_names import wanted_and_checked
 from asbuilt.proof.evidence import IDLE, NO_TEST, SETUP, Evidence
@@ -23,11 +25,8 @@ from asbuilt.proof.trials.parts import unborne
 from asbuilt.proof.trials.recorders import RECORDER, recorder, unrun
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from asbuilt.flows.environments.check_environment import CheckEnvironment
     from asbuilt.flows.run.record import Record
-    from asbuilt.flows.trials.allowance import Allowance
     from asbuilt.flows.trials.suite import Trials
 
 _CHEAP_S: Final = 30.0
@@ -73,7 +72,7 @@ class Further:
             shown = [head, *shown[1:]]
         is_shown = any(check.proves for check in shown)
         if not any(check.idle for check in shown):
-            # Beside new tests that pass without the work, a check may have failed only for lack of their file.
+            # Beside new tests that the old code passes, a check may fail there only for lack of their file.
             is_shown |= any(check.before == "fails" for check in shown)
             # Old tests notice every change of new lines if these only have another form.
             is_shown |= not any(check.unseen for check in shown)

@@ -9,13 +9,16 @@ import copy
 import re
 import secrets
 import sys
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.flows.environments.trees import Trees
 from asbuilt.flows.trials.allowance import Allowance, limit_of
+from asbuilt.git.repository import Repository
 from asbuilt.policy.shell.judge import argv_of
 from asbuilt.proof.change.restored_test_settings import is_cache
+from asbuilt.proof.evidence import Evidence
 from asbuilt.proof.judgement import has_as_many
 from asbuilt.proof.projects.index import below, is_within
 from asbuilt.proof.runner_command_lines import (
@@ -38,13 +41,9 @@ from asbuilt.proof.trials.test_text import is_changed_inside
 from asbuilt.proof.trials.weakened_tests import with_old_inline
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from asbuilt.flows.environments.check_environment import CheckEnvironment
     from asbuilt.flows.environments.results import Ran
-    from asbuilt.git.repository import Repository
     from asbuilt.proof.counts import Counts
-    from asbuilt.proof.evidence import Evidence
 
 _AMONG_TESTS: Final = (Role.TEST, Role.AROUND, Role.DATA, Role.GOLDEN)
 _ALONE: Final = ("node", "vitest", "jest", "ava", "tap", "go")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -16,6 +17,7 @@ from asbuilt.proof.trials.test_text import blocks, differing_lines, is_same_but_
 from asbuilt.proof.trials.weakened_tests import (
     Helper,
     OldTest,
+    Then,
     how_it_failed,
     message_of,
     states_in,
@@ -24,11 +26,8 @@ from asbuilt.proof.trials.weakened_tests import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
     from asbuilt.flows.environments.results import Ran
     from asbuilt.flows.trials.suite import Trials
-    from asbuilt.proof.trials.weakened_tests import Then
 
 _WORDS: Final = re.compile(r"\w+")
 _MOST: Final = 500

@@ -9,29 +9,26 @@ from frozen texts alone, so that a replay judges the same.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from asbuilt.events.attempts import TogetherDone
 from asbuilt.flows.checks.prove import tree_of
 from asbuilt.flows.landing.commits import attempt_of
 from asbuilt.flows.run.approval import promises_of
 from asbuilt.flows.run.drift import Measured, agreed_to, kept_numbers, measure
+from asbuilt.flows.run.record import Record
 from asbuilt.git.refs import base_of, touched
+from asbuilt.git.repository import Repository
 from asbuilt.git.trees import lines_of
+from asbuilt.lifecycle.delivery.facts import Work
 from asbuilt.lifecycle.pull_request.facts import CI, CONFLICT
 from asbuilt.lifecycle.run.facts import WHOLE, AttemptFacts, PhaseFacts
 from asbuilt.proof.drift.measured_numbers import Number, accepted, against
 from asbuilt.proof.evidence import Evidence, evidence_from
 from asbuilt.proof.opinion import Line, Opinion
 from asbuilt.proof.verdict import Held, Promise, Waiver, one_spelling
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from asbuilt.flows.run.record import Record
-    from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.delivery.facts import Work
 
 _LOOKED_UP: Final = 500
 """Most files whose lines are counted for one opinion."""

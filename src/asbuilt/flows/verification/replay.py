@@ -5,6 +5,7 @@ Rule: nothing is written to the journal. Earlier results are read; the caller de
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import UNSET
@@ -14,10 +15,13 @@ from asbuilt.errors import NotFound, StoreFailed
 from asbuilt.events.attempts import Judged, TogetherDone, TogetherJudged, VerdictGiven
 from asbuilt.flows.checks.change_inspection import Before, inspect, kept_remarks
 from asbuilt.flows.checks.prove import Proving, tree_of
+from asbuilt.flows.run.record import Record
 from asbuilt.flows.trials.suite import Order
 from asbuilt.flows.verification.judge import Exhibits, Subject, all_exhibits, phase_subject, plan_subject
 from asbuilt.git.refs import base_of
+from asbuilt.git.repository import Repository
 from asbuilt.git.trees import is_here
+from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run.facts import WHOLE, AttemptFacts, PhaseFacts
 from asbuilt.proof.evidence import Evidence, evidence_from
 from asbuilt.proof.opinion import opinion_from
@@ -25,12 +29,7 @@ from asbuilt.proof.replay import VERDICT, Again, checks_again, remarks_again, ve
 from asbuilt.proof.verdict import faults_in, item_from, judge
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-
     from asbuilt.flows.environments.check_environment import CheckEnvironments
-    from asbuilt.flows.run.record import Record
-    from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.plan_run.facts import PlanFacts
 
 HERE: Final = "its commits"
 

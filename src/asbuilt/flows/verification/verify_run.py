@@ -9,12 +9,12 @@ from asbuilt.flows import proving
 from asbuilt.flows.checks.outcomes import failures_of, outcome_of
 from asbuilt.flows.run.plan_file import Document
 from asbuilt.lifecycle.run import moves
+from asbuilt.lifecycle.verify_run import VerificationFacts
 from asbuilt.plan.editing.edit import the_phase
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
     from asbuilt.flows.context import Context
-    from asbuilt.lifecycle.verify_run import VerificationFacts
 
 
 def perform(context: Context, facts: VerificationFacts, move: moves.Move) -> None:

@@ -8,7 +8,8 @@ effect.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
 from urllib.parse import quote, urlsplit
 
 from msgspec import Struct
@@ -19,13 +20,8 @@ from asbuilt.git.command import check_branch, check_oid
 from asbuilt.git.forge import github_json
 from asbuilt.git.forge.branches import Remote
 from asbuilt.git.forge.gh import FORGE_VARIABLES, Answer, Gh, refused
-from asbuilt.lifecycle.pull_request.forge import NotMerged, Touched
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from asbuilt.git.repository import Repository
-    from asbuilt.lifecycle.pull_request.forge import Checks, Comment, Issue, Pull, Review
+from asbuilt.git.repository import Repository
+from asbuilt.lifecycle.pull_request.forge import Checks, Comment, Issue, NotMerged, Pull, Review, Touched
 
 _PAGE: Final = 100
 _PAGES: Final = 100

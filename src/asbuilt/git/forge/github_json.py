@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, cast
+from collections.abc import Iterable, Mapping
+from typing import Any, Final, cast
 
 from asbuilt.errors import ForgeFailed
-from asbuilt.lifecycle.pull_request.forge import Checks, Comment, Issue, Pull, Review
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from asbuilt.lifecycle.pull_request.forge import CheckState, Mergeable, PullState, ReviewState
+from asbuilt.lifecycle.pull_request.forge import (
+    Checks,
+    CheckState,
+    Comment,
+    Issue,
+    Mergeable,
+    Pull,
+    PullState,
+    Review,
+    ReviewState,
+)
 
 _GREEN: Final = frozenset({"success", "neutral", "skipped"})
 _REVIEWS: Final = {

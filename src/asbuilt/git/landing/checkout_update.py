@@ -11,9 +11,10 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -21,11 +22,7 @@ from msgspec.structs import replace
 from asbuilt.git.commits import contains
 from asbuilt.git.files import LINK_TO_REPOSITORY, entries
 from asbuilt.git.objects import compare
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from asbuilt.git.repository import Checkout, Repository
+from asbuilt.git.repository import Checkout, Repository
 
 NOTE: Final = "asbuilt-landing"
 _LOCK: Final = "index.lock"

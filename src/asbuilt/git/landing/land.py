@@ -11,7 +11,9 @@ import os
 import re
 import shlex
 import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from msgspec import Struct
@@ -28,9 +30,6 @@ from asbuilt.git.repository import Checkout, Repository, checkouts, checkouts_of
 from asbuilt.lifecycle.pull_request.forge import BranchMoved
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
-
     from asbuilt.git.fleet import SharedRefs
 
 Kind = Literal[

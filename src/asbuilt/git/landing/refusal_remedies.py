@@ -7,15 +7,14 @@ whether it takes everything.
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
     from asbuilt.git.repository import Checkout, Repository
 
 _LONGEST: Final = 300

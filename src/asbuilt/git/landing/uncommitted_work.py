@@ -10,6 +10,7 @@ import os
 import shutil
 import stat
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,8 +21,6 @@ from asbuilt.git.files import listed
 from asbuilt.git.objects import compare
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from asbuilt.git.repository import Checkout, Repository
 
 

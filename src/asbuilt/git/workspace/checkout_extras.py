@@ -13,9 +13,10 @@ import os
 import re
 import shutil
 import zlib
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -24,14 +25,10 @@ from asbuilt.git.commits import ASBUILT
 from asbuilt.git.files import LINK_TO_REPOSITORY, entries
 from asbuilt.git.objects import read_object, tree_of
 from asbuilt.git.refs import listed
+from asbuilt.git.repository import Repository
 from asbuilt.git.temporary_git_folder import settings_of
 from asbuilt.git.trees import is_here as has
 from asbuilt.git.workspace.checkouts import clean_checkout, delete
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from asbuilt.git.repository import Repository
 
 _BRANCH: Final = "refs/heads/main"
 _LENT: Final = "asbuilt-lent"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import stat
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -21,8 +22,6 @@ from asbuilt.git.locks import guarded
 from asbuilt.git.temporary_git_folder import quiet
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
-
     _Tree = Mapping[bytes, tuple[bytes, str]]
 
     from asbuilt.git.repository import Repository

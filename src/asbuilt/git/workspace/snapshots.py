@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Final
 
 from msgspec.structs import replace
 
@@ -16,11 +19,6 @@ from asbuilt.git.objects import tree_of
 from asbuilt.git.repository import Repository, tip
 from asbuilt.git.temporary_git_folder import quiet
 from asbuilt.ports import Kept, Workspace
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from datetime import datetime
-    from pathlib import Path
 
 FILE_CAP: Final = 50 * MEGABYTE
 TREE_CAP: Final = 500 * MEGABYTE

@@ -7,18 +7,15 @@ from __future__ import annotations
 
 import hashlib
 import os
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 from msgspec.structs import replace
 
 from asbuilt.git.refs import listed
+from asbuilt.git.repository import Repository
 from asbuilt.git.workspace.workspaces import is_linked
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from asbuilt.git.repository import Repository
-    from asbuilt.ports import Workspace
+from asbuilt.ports import Workspace
 
 _PERSONS: Final = ("branch.", "remote.", "submodule.", "gui.", "user.")
 """Settings that git writes during normal work, such as a tracked branch or a remote; they are ignored."""

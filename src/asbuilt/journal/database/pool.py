@@ -5,11 +5,9 @@ from __future__ import annotations
 import atexit
 import threading
 import weakref
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, Generic, Protocol, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+from typing import Any, Final, Generic, Protocol, TypeVar
 
 SIZE: Final = 4
 """Connections per process. Many small pools exhaust a database's connection limit before any work does."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import select
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,9 +16,6 @@ from asbuilt.journal.database.pool import Pool
 from asbuilt.journal.database.store import Dispatch, Row, for_postgres, refuse_newer
 
 if TYPE_CHECKING:
-    import threading
-    from collections.abc import Callable, Iterator, Sequence
-
     from asbuilt.journal.database.schema import Step
     from asbuilt.journal.ids import Segment
 

@@ -10,7 +10,9 @@ import sqlite3
 import threading
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.errors import JournalDamaged, StoreFailed
@@ -18,9 +20,6 @@ from asbuilt.journal.database.pool import Pool
 from asbuilt.journal.database.store import Dispatch, Row, for_sqlite, refuse_newer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
-    from pathlib import Path
-
     from asbuilt.journal.database.schema import Step
     from asbuilt.journal.ids import Segment
 

@@ -6,7 +6,9 @@ Rule: changes that belong together are one transaction, and no transaction spans
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
@@ -14,10 +16,6 @@ from asbuilt._version import VERSION
 from asbuilt.errors import JournalNewer
 
 if TYPE_CHECKING:
-    import threading
-    from collections.abc import Sequence
-    from contextlib import AbstractContextManager
-
     from asbuilt.journal.database.schema import Step
     from asbuilt.journal.ids import Segment
 

@@ -7,7 +7,8 @@ Rule: every stored event stays readable. An unknown kind is kept as `Unknown`, a
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -18,9 +19,6 @@ from asbuilt.events.kinds import KINDS
 from asbuilt.events.options import RunOptions
 from asbuilt.events.options_json import plain_options, read_options
 from asbuilt.journal.encoding.upcasts import UPCASTS, Data
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 
 def kind_of(event: Event) -> tuple[str, int]:

@@ -7,14 +7,12 @@ fixed, because existing journals contain it.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 from asbuilt.events.attempts import TogetherJudged, VerdictGiven
 from asbuilt.events.phases import BaselineDone
 from asbuilt.events.runs import PauseAsked, RunEnded, RunParked, StopAsked, TroubleMet, WaitReason
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 Data = dict[str, Any]
 _ITEM: Final = re.compile(r"item ([0-9]+), (.*)", re.DOTALL)

@@ -5,6 +5,7 @@ Rule: a worker takes a waiting segment in one conditional update, so that no two
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import UNSET
@@ -17,8 +18,6 @@ from asbuilt.journal.ids import Segment
 from asbuilt.journal.runs import KNOWN_NEEDS, Run, find
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from asbuilt.journal.database.store import Session
 
 _SEGMENT: Final = ", ".join(f"segment.{name}" for name in Segment._fields)

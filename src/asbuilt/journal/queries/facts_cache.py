@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import threading
 from array import array
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.event import Entry, phase_of
+from asbuilt.events.options import RunOptions
 from asbuilt.events.phases import PhaseBegun, PhaseProven
 from asbuilt.journal.encoding.codec import whole
 from asbuilt.journal.events import history, numbered
@@ -21,9 +23,6 @@ from asbuilt.lifecycle.run.money import Spent, used_in
 from asbuilt.lifecycle.status.plan_state import Standing, fold_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from asbuilt.events.options import RunOptions
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Session
     from asbuilt.journal.ids import Address

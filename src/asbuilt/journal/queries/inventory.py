@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from asbuilt.events.event import Entry
 from asbuilt.journal.events import last
 from asbuilt.journal.ids import Address
 from asbuilt.journal.queries.plan_names import recent
 
 if TYPE_CHECKING:
-    from asbuilt.events.event import Entry
     from asbuilt.journal.database.store import Session
 
 

@@ -7,6 +7,7 @@ invented.
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -16,15 +17,21 @@ from asbuilt.events.event import Entry, Event
 from asbuilt.events.landings import LandingQueued
 from asbuilt.events.options import RunOptions
 from asbuilt.journal import approvals, claims, reviews, runs, schedules
+from asbuilt.journal.approvals import Approval
+from asbuilt.journal.claims import Claim
 from asbuilt.journal.database.table import OF_PLAN, OF_REPO
 from asbuilt.journal.encoding.codec import whole
 from asbuilt.journal.events import whole_history
 from asbuilt.journal.ids import Address
 from asbuilt.journal.queries.facts_cache import Folds, PlanFold
 from asbuilt.journal.queues import landing_queue
+from asbuilt.journal.reviews import Review
+from asbuilt.journal.runs import Run
+from asbuilt.journal.schedules import Schedule
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.kinds import Facts, fold
 from asbuilt.lifecycle.plan_run.drift import drifted
+from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
 from asbuilt.lifecycle.run.last_failure import FailedStep, failed_step
 from asbuilt.lifecycle.run.money import Spent, total
 from asbuilt.lifecycle.run.proving import ProvingFacts
@@ -43,20 +50,11 @@ from asbuilt.proof.evidence import evidence_from
 from asbuilt.proof.failure import Failure, checkout_of, explained, failure_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from asbuilt.journal.approvals import Approval
     from asbuilt.journal.blobs import Blobs
-    from asbuilt.journal.claims import Claim
     from asbuilt.journal.database.store import Session
-    from asbuilt.journal.reviews import Review
-    from asbuilt.journal.runs import Run
-    from asbuilt.journal.schedules import Schedule
-    from asbuilt.lifecycle.run.facts import AttemptFacts, PhaseFacts
 
-    Marks = Callable[[str], Iterable[str] | None]
-    """Returns the phases that a plan's file marks as done; None: unreadable, so the journal's marks count."""
-
+Marks = Callable[[str], Iterable[str] | None]
+"""Returns the phases that a plan's file marks as done; None: unreadable, so the journal's marks count."""
 Entries = list[Entry]
 """The events of a plan, in order."""
 _LISTED: Final = 50

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.errors import NotFound, StoreFailed
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from asbuilt.journal.blobs import Blobs
     from asbuilt.journal.database.store import Session
 

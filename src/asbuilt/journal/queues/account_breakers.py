@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.events.event import Cause
 from asbuilt.journal.database.table import OF_RUN, Table, insert
 from asbuilt.journal.runs import SEGMENTS, Run
 from asbuilt.lifecycle.run.agent_stops import PROBE_S, Breaker
 from asbuilt.lifecycle.run.retry_times import seconds_after
 
 if TYPE_CHECKING:
-    from asbuilt.events.event import Cause
     from asbuilt.journal.database.store import Session
 
 _BREAKERS: Final = Table("breakers", Breaker, Breaker._fields)

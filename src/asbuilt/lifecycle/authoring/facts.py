@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple
+from collections.abc import Sequence
+from typing import ClassVar, Final, NamedTuple
 
 from msgspec import Struct, field
 
@@ -10,16 +11,12 @@ from asbuilt.events.approvals import ApprovalAnswered
 from asbuilt.events.attempts import AttemptBegun
 from asbuilt.events.authoring import StageJudged
 from asbuilt.events.event import Entry, Event, phase_of
+from asbuilt.events.options import RunKind, RunOptions
 from asbuilt.events.plans import DraftWritten
 from asbuilt.events.runs import RunStarted
 from asbuilt.lifecycle.approval import Drafts, Rewrite, fold_draft, next_step
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.run.facts import PhaseFacts, RunFacts
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from asbuilt.events.options import RunKind, RunOptions
 
 CRITIC: Final = "critique"
 _TITLES: Final = {

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Final, Literal, get_args
 
 from msgspec import Struct
 
 from asbuilt.lifecycle.authoring.stages import Stage, sequence_of
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.plan.markdown.sections import SECTIONS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
 
 CritiqueMode = Literal["principles", "open"]
 TRANSITIONS: Final = 10

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Iterator, Sequence
 from string import ascii_lowercase
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, assert_never
+from typing import Any, Final, Literal, NamedTuple, assert_never
 
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.lifecycle.replies import Answered, Chosen, InOwnWords, No, Reply, Yes, reply_in
 from asbuilt.lifecycle.similarity import alike
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
 
 EXAMPLE: Final = (
     '{"questions": [{"ask": "Count requests per what?", "options": ["API key; every route has one", '

@@ -5,7 +5,8 @@ Rule: a session finishes only with a promised plan that has its sections, or at 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from typing import Final, Literal, NamedTuple
 
 from msgspec import structs
 from msgspec.structs import replace
@@ -20,12 +21,8 @@ from asbuilt.lifecycle.authoring.validators.thresholds import DEMANDS, Demands
 from asbuilt.lifecycle.critique.convergence import Over, Round, Shown, Who, decide, show
 from asbuilt.lifecycle.critique.findings import Critique, read_critique
 from asbuilt.lifecycle.critique.principles import TEMPLATE, Principle, read_principles
+from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.plan.markdown.frontmatter import scalar
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from asbuilt.lifecycle.flaws import Flaw
 
 NO_PROMISE: Final = "no promise"
 APPROVAL: Final = "approval"

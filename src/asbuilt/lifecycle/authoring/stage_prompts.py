@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final, assert_never
 
 from asbuilt.lifecycle.authoring.stages import Stage
 from asbuilt.lifecycle.authoring.validators.promise_tag import promise_tag
 from asbuilt.lifecycle.authoring.validators.thresholds import DEMANDS, Demands
 from asbuilt.lifecycle.critique.findings import EXAMPLE
+from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.plan.lint import LINES, Length
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from asbuilt.lifecycle.authoring.options import Options
-    from asbuilt.lifecycle.flaws import Flaw
 
 PERSPECTIVES: Final = (
     "technical: would this work, in this code, in this order?",

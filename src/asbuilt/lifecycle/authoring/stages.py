@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from asbuilt.lifecycle.flaws import Flaw
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 
 class Stage(StrEnum):

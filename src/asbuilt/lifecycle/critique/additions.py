@@ -5,6 +5,7 @@ Rule: every carried finding is in the plan afterwards, and the rest of the plan 
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -12,8 +13,6 @@ from asbuilt.lifecycle.critique.anchors import Outline, outline_of
 from asbuilt.plan.markdown.sections import part_of, sections_in
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
     from asbuilt.lifecycle.critique.findings import Citation, Finding
 
 _NOTHING: Final = frozenset({"none", "none.", "- none", "- none.", "-", "n/a", "tbd"})

@@ -7,17 +7,14 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from asbuilt.lifecycle.similarity import alike, words
 from asbuilt.plan.markdown.blocks import Block, Fence, Heading, Item, Paragraph, Table, parse
+from asbuilt.plan.model import Plan
 from asbuilt.plan.reader import read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from asbuilt.plan.model import Plan
 
 _SECTION: Final = 2
 """Level of the headings that divide the text outside the phases."""

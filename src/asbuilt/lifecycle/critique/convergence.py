@@ -7,16 +7,14 @@ is blocking.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Collection, Sequence
+from typing import Final, NamedTuple
 
 from asbuilt.lifecycle.critique.additions import Additions, Standing, State, additions
 from asbuilt.lifecycle.critique.anchors import Outline, changed, changed_phases, follow, outline_of
 from asbuilt.lifecycle.critique.findings import Critique, Finding, Kind, Level, PlanLine
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.lifecycle.similarity import alike, words
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
 
 FLOOR: Final = 6
 """Number of principles that one round must judge before a plan counts as judged."""

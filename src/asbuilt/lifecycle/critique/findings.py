@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Collection, Iterator, Mapping
 from enum import IntEnum, StrEnum
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from asbuilt.lifecycle.critique.anchors import Anchor, Outline, outline_of
 from asbuilt.lifecycle.flaws import Flaw
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping
 
 PRINCIPLES: Final = tuple(f"P{number}" for number in range(1, 13))
 EXAMPLE: Final = (

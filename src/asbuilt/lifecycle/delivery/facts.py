@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from msgspec import field
 
 from asbuilt.events.approvals import ApprovalAnswered
+from asbuilt.events.event import Entry
 from asbuilt.events.landings import LandingDone
+from asbuilt.events.options import Landing, RunOptions
 from asbuilt.events.phases import SignOffWanted
 from asbuilt.events.plans import PlanCompared, PlanDiffers, PlanMarked
 from asbuilt.events.pulls import IssuesTold, PullMerging, PullRefused
@@ -24,10 +26,6 @@ from asbuilt.lifecycle.pull_request.facts import (
 from asbuilt.lifecycle.run.facts import PhaseFacts
 from asbuilt.lifecycle.run.landing_state import LandingState, fold_landing
 from asbuilt.lifecycle.run.proving import ProvingFacts
-
-if TYPE_CHECKING:
-    from asbuilt.events.event import Entry
-    from asbuilt.events.options import Landing, RunOptions
 
 
 class Work(NamedTuple):

@@ -8,10 +8,10 @@ from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.delivery.pull_request_next_move import pulling
 from asbuilt.lifecycle.delivery.sign_offs import ask_sign_offs, declined
 from asbuilt.lifecycle.run import moves
+from asbuilt.lifecycle.run.facts import PhaseFacts
 
 if TYPE_CHECKING:
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
-    from asbuilt.lifecycle.run.facts import PhaseFacts
 
 LANDING: Final = "landing"
 """The last point at which the plan is compared: everything is proven and reported."""

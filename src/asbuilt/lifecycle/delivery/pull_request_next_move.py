@@ -8,17 +8,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.events.pulls import PullSeen
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.delivery.pull_request_repairs import after_block, after_failing_checks
 from asbuilt.lifecycle.delivery.sign_offs import ask_sign_offs
 from asbuilt.lifecycle.limits import REBASE_LIMIT
+from asbuilt.lifecycle.pull_request.facts import PullFacts
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.retry_times import seconds_after
 
 if TYPE_CHECKING:
-    from asbuilt.events.pulls import PullSeen
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
-    from asbuilt.lifecycle.pull_request.facts import PullFacts
 
 READY: Final = "pr-ready"
 """End state of a run whose pull request waits for the user."""

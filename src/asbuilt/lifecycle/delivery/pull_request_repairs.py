@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from asbuilt.events.pulls import PullBlocked, PullSeen
 from asbuilt.events.questions import PullBlockedKey, PullChecksKey
 from asbuilt.lifecycle.limits import REPEAT_LIMIT, RESOLVABLE_FILES, RESOLVE_LIMIT
 from asbuilt.lifecycle.pull_request.facts import CI, CONFLICT, PullFacts
@@ -15,7 +16,6 @@ from asbuilt.lifecycle.run.facts import PASS, RESUMABLE, PhaseFacts
 from asbuilt.lifecycle.run.stoppages import stoppage
 
 if TYPE_CHECKING:
-    from asbuilt.events.pulls import PullBlocked, PullSeen
     from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 
 CI_FAILING: Final = "pr-ci-failing"

@@ -7,13 +7,12 @@ unattended run reports doubts and refuses only a grave one.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt.plan.problems import Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
-
     from asbuilt.plan.model import Phase, Plan
 
 GRAVE_PCT: Final = 20

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -15,10 +15,8 @@ from asbuilt.events.runs import RunStarted
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Work
 from asbuilt.lifecycle.run.facts import MERGE, WHOLE, AttemptFacts, ChainFacts, PhaseFacts
 from asbuilt.lifecycle.run.fold import fold_verifier, fold_verifying
+from asbuilt.lifecycle.run.last_failure import FailedStep
 from asbuilt.plan.needs import may_start
-
-if TYPE_CHECKING:
-    from asbuilt.lifecycle.run.last_failure import FailedStep
 
 
 class Lane(Struct):

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct, field
 
 from asbuilt.events import pulls
+from asbuilt.events.event import Event
 from asbuilt.events.options import RunOptions, value_or
 from asbuilt.lifecycle.limits import FIX_LIMIT, FORGE_CHECKS_S
-
-if TYPE_CHECKING:
-    from asbuilt.events.event import Event
 
 CI: Final = "ci_checks"
 CONFLICT: Final = "merge_conflict"

@@ -6,12 +6,11 @@ in full, or matches a pattern and has write permission: anyone can register a lo
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
     from asbuilt.lifecycle.approval import Question
     from asbuilt.lifecycle.pull_request.forge import Comment, Review
 

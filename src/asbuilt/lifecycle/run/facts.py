@@ -6,16 +6,16 @@ from typing import TYPE_CHECKING, ClassVar, Final, NamedTuple, TypeVar
 
 from msgspec import Struct, field
 
+from asbuilt.events.event import Cause, Entry, Event, Failure, Outcome
+from asbuilt.events.options import RunKind, RunOptions
 from asbuilt.events.questions import QuestionKey, key_in
+from asbuilt.events.runs import RunParked, TroubleMet
 from asbuilt.lifecycle.run.agent_stops import Breaker, asks
 from asbuilt.lifecycle.run.money import UNCAPPED, Caps, Spent, caps_in, total
 from asbuilt.lifecycle.run.working_hours import Window, window_in
 from asbuilt.lifecycle.run.working_time import WorkTime
 
 if TYPE_CHECKING:
-    from asbuilt.events.event import Cause, Entry, Event, Failure, Outcome
-    from asbuilt.events.options import RunKind, RunOptions
-    from asbuilt.events.runs import RunParked, TroubleMet
     from asbuilt.lifecycle.run.last_failure import FailedStep
 
 _Key = TypeVar("_Key", bound=QuestionKey)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from asbuilt.events import attempts, runs
 from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked
@@ -13,9 +13,6 @@ from asbuilt.lifecycle.run.facts import PASS, RESUMABLE, Asked, AttemptFacts, Ch
 from asbuilt.lifecycle.run.last_failure import last_failed
 from asbuilt.lifecycle.run.money import UNREPORTED, used_in
 from asbuilt.lifecycle.run.working_time import WAITS_ON
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 def fold_entries(facts: RunFacts, entries: Iterable[Entry]) -> None:

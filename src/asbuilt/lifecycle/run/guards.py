@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from asbuilt.events.runs import WaitReason, with_advice
 from asbuilt.lifecycle.limits import TRANSIENT_LIMIT
 from asbuilt.lifecycle.run import moves
+from asbuilt.lifecycle.run.facts import RunFacts
 from asbuilt.lifecycle.run.stoppages import capped
 from asbuilt.lifecycle.run.working_hours import within
 
 if TYPE_CHECKING:
-    from asbuilt.lifecycle.run.facts import RunFacts
     from asbuilt.lifecycle.run.proving import ProvingFacts
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from msgspec import Struct
 
 from asbuilt.events import landings
+from asbuilt.events.event import Event
 from asbuilt.events.runs import RunParked, TroubleMet, WaitReason
-
-if TYPE_CHECKING:
-    from asbuilt.events.event import Event
 
 
 class LandingState(Struct):

@@ -5,16 +5,13 @@ Rule: usage that an agent did not report is unknown. It is never counted as zero
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterable
+from typing import Final, NamedTuple
 
 from asbuilt.events.attempts import Ended, Judged
+from asbuilt.events.event import Event
 from asbuilt.events.options import CapChoices, RunOptions, value_or
 from asbuilt.events.plans import PlanRedrafted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from asbuilt.events.event import Event
 
 
 class Spent(NamedTuple):

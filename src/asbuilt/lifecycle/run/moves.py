@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from asbuilt.events.questions import QuestionKind  # noqa: TC001 - read when a move is decoded
+from asbuilt.events.questions import QuestionKind
 from asbuilt.events.runs import WaitReason
 
 

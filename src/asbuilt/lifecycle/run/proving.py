@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
+from asbuilt.events.event import Entry, Outcome
+from asbuilt.events.options import RunOptions
 from asbuilt.events.phases import BaselineDone, SetupDone, TestsResolved, WorkspaceMade
 from asbuilt.events.runs import RunStarted, SettingsChanged
 from asbuilt.lifecycle.run.facts import PASS, RunFacts
 from asbuilt.proof.judgement import already_failing, is_red
+from asbuilt.proof.projects.model import Resolved
 from asbuilt.proof.projects.recorded import read_back
-
-if TYPE_CHECKING:
-    from asbuilt.events.event import Entry, Outcome
-    from asbuilt.events.options import RunOptions
-    from asbuilt.proof.projects.model import Resolved
 
 
 class ProvingFacts(RunFacts):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from asbuilt.events.questions import QuestionKey, QuestionKind
 from asbuilt.lifecycle.run import moves
 
 if TYPE_CHECKING:
-    from asbuilt.events.questions import QuestionKey, QuestionKind
     from asbuilt.lifecycle.run.facts import RunFacts
 
 

@@ -5,8 +5,9 @@ Rule: what only the user can settle is asked once per stop; everything else cont
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
+from asbuilt.events.event import Cause
 from asbuilt.events.questions import CapKey, StoppedKey
 from asbuilt.lifecycle.limits import OVERLOAD_LIMIT, REPEAT_LIMIT
 from asbuilt.lifecycle.run.agent_stops import asks, course_of, is_of_account
@@ -14,9 +15,6 @@ from asbuilt.lifecycle.run.facts import RESUMABLE, AttemptFacts, PhaseFacts, Run
 from asbuilt.lifecycle.run.money import Caps, reached
 from asbuilt.lifecycle.run.moves import End, Move
 from asbuilt.lifecycle.run.questions import asked
-
-if TYPE_CHECKING:
-    from asbuilt.events.event import Cause
 
 
 class _Stop(NamedTuple):

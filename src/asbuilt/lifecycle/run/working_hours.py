@@ -8,14 +8,14 @@ from __future__ import annotations
 from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from msgspec import UnsetType
+
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.run.moves import Begin, Move, Start, Wait
 from asbuilt.lifecycle.run.retry_times import moment, written
 from asbuilt.settings.hours import hours_in
 
 if TYPE_CHECKING:
-    from msgspec import UnsetType
-
     from asbuilt.events.options import Between
 
 _TIMES: Final = 3

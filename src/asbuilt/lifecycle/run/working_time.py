@@ -6,22 +6,19 @@ starts the next work; if only the end of that work was recorded, at the time the
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import Struct
 
 from asbuilt.events import runs
 from asbuilt.events.approvals import ApprovalAnswered, ApprovalAsked, ApprovalPutOff
 from asbuilt.events.attempts import AttemptBegun, TogetherJudging, VerifierBegun
+from asbuilt.events.event import Entry, Event
 from asbuilt.events.phases import PhaseBegun
 from asbuilt.events.plans import DraftWritten, PlanApproved
 from asbuilt.events.pulls import PullSeen
 from asbuilt.lifecycle.approval import REVISED
 from asbuilt.lifecycle.run.retry_times import moment
-
-if TYPE_CHECKING:
-    from asbuilt.events.event import Entry, Event
-
 
 WAITS_ON: Final = (
     runs.RunParked,

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from asbuilt.events.runs import WaitReason, end_words
+from asbuilt.lifecycle.authoring.facts import AuthoringFacts
 from asbuilt.lifecycle.authoring.turns import Over, Persons, Theirs, Turn, Yours
 from asbuilt.lifecycle.kinds import next_move
 from asbuilt.lifecycle.run.moves import Ask, Attempt, Draft, End, Judge, Wait
-
-if TYPE_CHECKING:
-    from asbuilt.lifecycle.authoring.facts import AuthoringFacts
 
 
 def turn_of(facts: AuthoringFacts, now: str) -> Turn:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
+from asbuilt.events.event import Entry
 from asbuilt.events.phases import PhaseBegun, PhaseProven
 from asbuilt.events.runs import RunRequested, RunStarted
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from asbuilt.events.event import Entry
     from asbuilt.lifecycle.status.traces import Traced
 
 

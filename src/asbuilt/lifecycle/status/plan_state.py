@@ -5,16 +5,13 @@ Rule: a proof counts until it is reverted; what a user has marked counts as long
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterable
+from typing import Final, NamedTuple
 
+from asbuilt.events.event import Entry, Event
 from asbuilt.events.landings import LandingDone, LandingUndone
 from asbuilt.events.phases import PhaseMarked, PhaseProven
 from asbuilt.lifecycle.delivery.facts import Landed, Work
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from asbuilt.events.event import Entry, Event
 
 
 class Landing(NamedTuple):

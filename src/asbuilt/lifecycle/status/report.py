@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.lifecycle.delivery.facts import Landed, Work
 from asbuilt.lifecycle.run.money import Spent
 from asbuilt.lifecycle.run.retry_times import moment
 from asbuilt.lifecycle.status.run_state import EDITED
 from asbuilt.proof.drift.bands import structural
+from asbuilt.proof.evidence import Evidence
 from asbuilt.proof.remarks import Remark, failing, for_a_person
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from asbuilt.lifecycle.delivery.facts import Landed, Work
     from asbuilt.lifecycle.status.timeline import Span
     from asbuilt.proof.drift.measured_numbers import Number
-    from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.failure import Failure
     from asbuilt.proof.opinion import Opinion
     from asbuilt.proof.pictures import Picture

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Final, Literal, NamedTuple, assert_never
 
 from msgspec.structs import replace
 
@@ -12,14 +13,9 @@ from asbuilt.lifecycle.kinds import Facts, next_move
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.facts import WHOLE, PhaseFacts
-from asbuilt.lifecycle.status.plan_state import done_now
+from asbuilt.lifecycle.run.moves import Move
+from asbuilt.lifecycle.status.plan_state import Standing, done_now
 from asbuilt.plan.needs import open_needs
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from asbuilt.lifecycle.run.moves import Move
-    from asbuilt.lifecycle.status.plan_state import Standing
 
 State = Literal[
     "pending", "ready", "planning", "implementing", "fixing", "checking", "verifying", "parked", "paused",

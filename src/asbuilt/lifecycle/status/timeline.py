@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from collections.abc import Iterable
+from typing import Final, Literal, NamedTuple
 
 from asbuilt.events import attempts
 from asbuilt.events.event import Entry, Event, phase_of
@@ -11,9 +12,6 @@ from asbuilt.events.phases import PhaseBegun, PhaseMerged, PhaseRechecked
 from asbuilt.events.pulls import PullIntended
 from asbuilt.events.runs import RunParked, RunStarted, WaitReason
 from asbuilt.lifecycle.run.working_time import WAITS_ON
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 Doing = Literal["prepare", "work", "check", "judge", "wait", "land"]
 _OF_THE_RUN: Final = ("prepare", "land")

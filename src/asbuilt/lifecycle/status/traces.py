@@ -6,14 +6,12 @@ Rule: ids are derived from the run's id and the order of its events, so a trace 
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable
+from typing import Any, NamedTuple
 
 from asbuilt.events.attempts import AttemptBegun, AttemptLost, Ended, Judged, VerifierBegun
 from asbuilt.events.event import Entry, phase_of
 from asbuilt.events.phases import PhaseBegun
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 class Traced(NamedTuple):

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from shlex import quote
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
 from msgspec import UNSET, field
 
 from asbuilt.events.authoring import TaskJudged, TaskPosted
-from asbuilt.events.options import value_or
+from asbuilt.events.event import Entry
+from asbuilt.events.options import RunKind, RunOptions, value_or
 from asbuilt.lifecycle.run.facts import PhaseFacts, RunFacts
 from asbuilt.lifecycle.run.landing_state import LandingState, fold_landing
-
-if TYPE_CHECKING:
-    from asbuilt.events.event import Entry
-    from asbuilt.events.options import RunKind, RunOptions
 
 FINISHED: Final = "finished"
 

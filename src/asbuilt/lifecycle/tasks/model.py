@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, assert_never
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final, assert_never
 
 from msgspec import UNSET, Struct, UnsetType, field, structs
 from msgspec.structs import replace
 
 from asbuilt.errors import NotFound
-from asbuilt.lifecycle.tasks.error_record import Failure  # noqa: TC001 - msgspec resolves the fields
+from asbuilt.lifecycle.tasks.error_record import Failure
 from asbuilt.lifecycle.tasks.statuses import Status
 from asbuilt.plan.names import new_slug, slugify
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
 
 GENERAL: Final = "general"
 """Kind of a task without a given kind."""

@@ -6,14 +6,13 @@ Research starts a round; a plan belongs to the current round.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Final
 
 from asbuilt.errors import UsageWrong
 from asbuilt.lifecycle.tasks.statuses import PLAN, RESEARCH
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from asbuilt.lifecycle.tasks.model import Task
 
 FOLDERS: Final = {PLAN: "plans", RESEARCH: "reports"}

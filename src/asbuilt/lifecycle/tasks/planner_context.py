@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from collections.abc import Iterable
+from typing import Any, Final
 
 from asbuilt.events.options import TaskOrder, value_or
 from asbuilt.lifecycle.effort import FOR_A_TASK
 from asbuilt.lifecycle.tasks import numbering
+from asbuilt.lifecycle.tasks.model import Task
 from asbuilt.lifecycle.tasks.results import DONE, EXAMPLE
 from asbuilt.lifecycle.tasks.statuses import PLAN, RESEARCH
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from asbuilt.lifecycle.tasks.model import Task
 
 PLAN_FORMAT: Final = """\
 One Markdown document that begins with its title (`# Title`), with the headings Goal, Scope, Non-Scope, Risks

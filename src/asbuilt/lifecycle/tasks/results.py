@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from msgspec import UNSET
 
-from asbuilt.lifecycle.tasks.model import Artifact, Changes
+from asbuilt.lifecycle.tasks.model import Artifact, Changes, Task
 from asbuilt.lifecycle.tasks.statuses import PLAN, RESEARCH, SETTLED, UNDER_WAY
 from asbuilt.plan.markdown.source import encode
 from asbuilt.plan.reader import read
@@ -19,7 +19,6 @@ from asbuilt.plan.reader import read
 if TYPE_CHECKING:
     from asbuilt.events.options import TaskOrder
     from asbuilt.lifecycle.run.facts import AttemptFacts
-    from asbuilt.lifecycle.tasks.model import Task
 
 STATUSES: Final = ("in_progress", "researched", "planned", "implemented", "partial", "failed", "blocked")
 DONE: Final = {PLAN: "planned", RESEARCH: "researched"}

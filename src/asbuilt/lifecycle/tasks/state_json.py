@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
 from asbuilt.errors import PlanInvalid
 from asbuilt.lifecycle.tasks.model import GENERAL, Artifact, Task, slug_for
 from asbuilt.lifecycle.tasks.statuses import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 STATE: Final = "specs/state.json"
 _TASKS: Final = "active_projects"

@@ -7,7 +7,8 @@ turns it into an event, or it stays in the file.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import fields, replace
@@ -15,10 +16,6 @@ from msgspec.structs import fields, replace
 from asbuilt.lifecycle.tasks.model import Task, is_slug_of, slug_for
 from asbuilt.lifecycle.tasks.state_json import put_state, read_state
 from asbuilt.lifecycle.tasks.statuses import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
 
 PLACES: Final = ("specs/TODO.md", "TODO.md")
 """Paths to search; a new file is written to the first."""

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
 from asbuilt.errors import GateStopped
 from asbuilt.lifecycle.tasks.model import Changes, Task, the_task
 from asbuilt.lifecycle.tasks.statuses import Status
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 def moved(task: Task, to: Status) -> Changes | None:

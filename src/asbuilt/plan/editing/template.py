@@ -8,13 +8,11 @@ heading has `{number}`, and every other line with it, is repeated for each phase
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from datetime import date
+from typing import Final
 
 from asbuilt.plan.markdown.frontmatter import scalar
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from datetime import date
 
 TEMPLATE: Final = """\
 ---

@@ -6,6 +6,7 @@ Headings in code, comments, quotes and lists are not phases.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.plan.markdown.statuses import GLYPH, read_status
@@ -13,8 +14,6 @@ from asbuilt.plan.model import Spot, Status
 from asbuilt.plan.names import slugify
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from asbuilt.plan.markdown.blocks import Heading
     from asbuilt.plan.markdown.source import Source, Span
 

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.plan.markdown.blocks import Table, cells_of
+from asbuilt.plan.markdown.blocks import Block, Cell, Table, cells_of
 from asbuilt.plan.markdown.phase_headings import NUMBER_TOKEN, clean_title
 from asbuilt.plan.model import TrackerRow
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from asbuilt.plan.markdown.blocks import Block, Cell
     from asbuilt.plan.markdown.source import Source, Span
 
     Cells = Sequence[Cell]

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.proof.suites.path_roles import Role, role_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from asbuilt.proof.suites.model import Change
 
 _SET_UP: Final = re.compile(

@@ -7,14 +7,12 @@ with the same word, as `failed` and `failed_errors`, are added up.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import Final, NamedTuple
 
 from asbuilt.proof.counts.model import Counts, State, agreeing, counted
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    Tests = Callable[[str], Iterator[tuple[str, State]]]
+Tests = Callable[[str], Iterator[tuple[str, State]]]
 
 _LIBTEST: Final = re.compile(
     r"(?m)^ +Running (?:unittests )?(?P<target>\S+) \(|^ +Doc-tests (?P<doc>\S+)$"

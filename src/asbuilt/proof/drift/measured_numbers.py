@@ -7,23 +7,22 @@ about a number, the user decides.
 from __future__ import annotations
 
 import re
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from datetime import date
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.errors import EditRefused
 from asbuilt.plan.editing.edit import AUDIT, correct
+from asbuilt.plan.model import Claim, Criterion, Form, Phase, Plan
 from asbuilt.plan.numeric_claims import CODE, bullets_of, corrected, drift
 from asbuilt.proof.drift.bands import NOTED_PCT, QUIET_PCT, SEVERAL
 from asbuilt.proof.evidence import TESTS
+from asbuilt.proof.opinion import Opinion
 from asbuilt.proof.verdict import Held, Promise, Verdict, Waiver, judge
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-
-    from asbuilt.plan.model import Claim, Criterion, Form, Phase, Plan
     from asbuilt.proof.drift.reported_numbers import Token
-    from asbuilt.proof.opinion import Opinion
 
 
 class Course(StrEnum):

@@ -6,17 +6,14 @@ Rule: a total function of names and texts; the same tree gives the same suites i
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
 
 from asbuilt.proof.projects import node, python
 from asbuilt.proof.projects.index import Index, below, is_aside, is_within, parent, top_first
 from asbuilt.proof.projects.known_runners import DOCKER, FOREIGN, TABLE, Family, Row
 from asbuilt.proof.projects.manifests import table, texts, toml
 from asbuilt.proof.projects.model import Project, Suite
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
 
 MOST: Final = 12
 """Most suites that are proposed; further ones are listed as not run."""

@@ -8,14 +8,13 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Iterable
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.proof.suites.path_roles import TESTS, Language
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from asbuilt.proof.projects.model import Project
 
 _READ_AT_MOST: Final = 400

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from asbuilt.events.options import Counting
 
 

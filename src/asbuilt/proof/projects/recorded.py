@@ -7,15 +7,21 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import Final, assert_never
 
 from asbuilt.events.options import Counting, RunOptions, value_or
 from asbuilt.events.phases import TestsResolved
 from asbuilt.events.questions import TestsKey
-from asbuilt.proof.projects.model import Detected, Given, NeedsDocker, NoTests, Suite, Unknown, suites_of
-
-if TYPE_CHECKING:
-    from asbuilt.proof.projects.model import Resolved
+from asbuilt.proof.projects.model import (
+    Detected,
+    Given,
+    NeedsDocker,
+    NoTests,
+    Resolved,
+    Suite,
+    Unknown,
+    suites_of,
+)
 
 
 def chosen(options: RunOptions) -> tuple[Suite, ...] | None:

@@ -9,6 +9,7 @@ import hashlib
 import json
 import re
 import shlex
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.proof.projects import model
@@ -16,8 +17,6 @@ from asbuilt.proof.projects.finding import Found, find
 from asbuilt.proof.projects.index import installs, is_within, parent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from asbuilt.events.options import Counting
 
 _NAME: Final = 80

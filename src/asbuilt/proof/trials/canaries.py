@@ -6,13 +6,12 @@ Rule: a runner that reports either wrongly proves nothing, whatever it reports o
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt.proof.suites.path_roles import is_test_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
-
     from asbuilt.proof.counts import Counts
     from asbuilt.proof.evidence import Evidence
     from asbuilt.proof.runner_command_lines import Runner

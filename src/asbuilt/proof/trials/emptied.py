@@ -7,6 +7,7 @@ or compile error shows that this tree is built, a failing test that its code is 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from asbuilt.proof.judgement import already_failing, is_red
@@ -20,8 +21,6 @@ from asbuilt.proof.suites.path_roles import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
     from asbuilt.proof.counts import Counts
 
 _PYTHON: Final = frozenset({"py"})

@@ -6,17 +6,16 @@ was flaky before.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from asbuilt.proof.evidence import Evidence
 from asbuilt.proof.judgement import left_out
 from asbuilt.proof.remarks import Remark
 from asbuilt.proof.suites.model import Severity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from asbuilt.proof.counts import Counts
-    from asbuilt.proof.evidence import Evidence
 
 
 class Flaky(NamedTuple):

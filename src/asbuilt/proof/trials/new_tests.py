@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from asbuilt.proof.evidence import SETUP
+from asbuilt.proof.evidence import SETUP, Evidence
 from asbuilt.proof.remarks import CHECKS_NOTHING, NO_TEST_NOTICES, NOTHING_SHOWS_IT, Remark
 from asbuilt.proof.suites.model import Severity
 from asbuilt.proof.trials.test_text import blocks, own_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
     from asbuilt.proof.counts import Counts
-    from asbuilt.proof.evidence import Evidence
 
 _CHECKS: Final = re.compile(
     r"(?i)assert|expect|should|raises|throw|check|verif|must|require(?!\s*\()|ensure|equal|same|match|compare|fail|exit|panic"

@@ -8,6 +8,7 @@ merge or to rewrite tests allows neither a failure nor a lost case.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
 from asbuilt.proof.remarks import HELPER_CHECKS_LESS, OLD_TEST_FAILS, Remark, cited_words
@@ -16,8 +17,6 @@ from asbuilt.proof.suites.ordered_changes import ordered_form, orders_removal, s
 from asbuilt.proof.trials.test_text import own_name
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
     from asbuilt.proof.counts import Counts
 
 Now = Literal["passed", "skipped", "absent"]

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 import click
 
 from asbuilt.cli.shell.options import script_option, with_options
 from asbuilt.errors import SettingInvalid, UsageWrong
+from asbuilt.events.options import Authoring, Effort
 from asbuilt.library.bounded_read import read_bytes
 from asbuilt.lifecycle.authoring.modes import MODES, Mode, authoring_of, mode_for
 from asbuilt.lifecycle.authoring.options import choose
@@ -19,14 +21,9 @@ from asbuilt.lifecycle.critique.principles import TEMPLATE, read_principles
 from asbuilt.lifecycle.effort import FOR_A_PLAN
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.plan.lint import Length
+from asbuilt.settings import Settings
 from asbuilt.settings.authoring import AMOUNTS, MOST_AGENTS
 from asbuilt.settings.files import correcting
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from asbuilt.events.options import Authoring, Effort
-    from asbuilt.settings import Settings
 
 SETTING: Final = "author.principles"
 _MOST: Final = 20_000

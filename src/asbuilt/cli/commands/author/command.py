@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 from msgspec import UNSET, structs
@@ -16,6 +16,7 @@ from asbuilt.cli.commands.author import in_conversation as author_here
 from asbuilt.cli.commands.plan.new import plans_folder, template_text
 from asbuilt.cli.commands.run.follow import ask_for, target_of
 from asbuilt.cli.runs import outcome
+from asbuilt.cli.runs.next_step import Next
 from asbuilt.cli.runs.run_terms import with_team
 from asbuilt.cli.runs.test_command import explain_setup, is_settled, is_setup_broken, settle
 from asbuilt.cli.shell.options import Door, subcommand
@@ -40,9 +41,6 @@ from asbuilt.plan.editing.template import sections_of
 from asbuilt.plan.markdown.sections import SECTIONS
 from asbuilt.plan.names import slug_of_name
 from asbuilt.settings.running import chosen_for_runs
-
-if TYPE_CHECKING:
-    from asbuilt.cli.runs.next_step import Next
 
 _ALONE: Final = {"next": author_here.go_on, "status": author_here.show, "cancel": author_here.cancel}
 """Prompts that are subcommands if they are the only word."""

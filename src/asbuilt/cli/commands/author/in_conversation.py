@@ -9,23 +9,27 @@ import re
 import shlex
 import time
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, assert_never
+from typing import Final, assert_never
 
 import click
 
 from asbuilt import wiring
 from asbuilt.cli.commands.plan_mode import begun
+from asbuilt.cli.runs.next_step import Next
 from asbuilt.cli.runs.waiting import run_waiting
 from asbuilt.cli.shell.addresses import is_served
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.read_context import Seen
 from asbuilt.cli.shell.run_context import Site, asker, look_at
 from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import listed
 from asbuilt.errors import DONE, GateStopped, NotFound
+from asbuilt.flows.authoring.conversation import Conversing
 from asbuilt.flows.authoring.perform import sketch_file
 from asbuilt.flows.requests import stop
 from asbuilt.journal import approvals
+from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.authoring.stage_machine import APPROVAL
 from asbuilt.lifecycle.authoring.turns import Over, Persons, Theirs, Yours
 from asbuilt.policy.plan_mode.state import HoldUnreadable
@@ -34,12 +38,6 @@ from asbuilt.session.context.command_arguments import take_typed
 from asbuilt.session.conversation import end_hold, folder_of, hold_in, keep_hold, key_of, lives
 from asbuilt.session.conversation_lock import Locked
 from asbuilt.session.conversations import records
-
-if TYPE_CHECKING:
-    from asbuilt.cli.runs.next_step import Next
-    from asbuilt.cli.shell.options import Door
-    from asbuilt.flows.authoring.conversation import Conversing
-    from asbuilt.journal.runs import Run
 
 _PATIENCE_S: Final = 100.0
 """Seconds to wait. Claude Code ends a command after two minutes; longer work needs another call."""

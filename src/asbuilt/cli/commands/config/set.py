@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
 import click
 
@@ -17,9 +18,6 @@ from asbuilt.errors import UsageWrong
 from asbuilt.library.repository_discovery import find_repository
 from asbuilt.session.planning_tools import keep_listed
 from asbuilt.settings import Kind, Layer, Setting, Value, from_text, presented, setting_named, survey
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 _LISTS: Final = (Kind.GLOBS, Kind.NAMES, Kind.CHOICES)
 _PLACEHOLDER: Final = re.compile(

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 
@@ -29,11 +29,9 @@ from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.errors import DONE, FAILED, INTERRUPTED
 from asbuilt.events.attempts import AttemptEnded, ChecksDone, VerdictGiven
+from asbuilt.events.event import Entry
 from asbuilt.journal.queries.overview import RunView, events_of, run_view
 from asbuilt.proof.evidence import Evidence, evidence_from
-
-if TYPE_CHECKING:
-    from asbuilt.events.event import Entry
 
 _LABEL: Final = 14
 _INDENT: Final = 6

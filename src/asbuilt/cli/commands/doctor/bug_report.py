@@ -21,7 +21,7 @@ from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 from msgspec.structs import replace
@@ -37,6 +37,7 @@ from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import size
 from asbuilt.cli.wording.events import plain
 from asbuilt.errors import AsbuiltError, SettingInvalid, StoreFailed
+from asbuilt.events.event import Entry
 from asbuilt.git.identity import identity
 from asbuilt.git.repository import open_repository
 from asbuilt.journal.home import Home
@@ -48,10 +49,6 @@ from asbuilt.policy.masking import MASK
 from asbuilt.policy.redaction import Redaction, secrets_in
 from asbuilt.settings import Settings, presented, setting_named, state_folder, survey
 from asbuilt.wiring import open_store
-
-if TYPE_CHECKING:
-    from asbuilt.events.event import Entry
-
 
 _GENERIC_NAMES: Final = frozenset({"", "root", "localhost"})
 """User and host names that are not private."""

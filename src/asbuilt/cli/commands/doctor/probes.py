@@ -13,7 +13,8 @@ import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import closing
-from typing import TYPE_CHECKING, Any, Final
+from pathlib import Path
+from typing import Any, Final
 
 from msgspec import structs
 
@@ -31,7 +32,9 @@ from asbuilt.cli.commands.doctor.repository import (
 from asbuilt.cli.commands.init.agent_targets import Seat, seat_of
 from asbuilt.cli.commands.init.registering import NotAnObject, is_registered
 from asbuilt.cli.commands.init.rendering import HOOKS
+from asbuilt.cli.shell.options import Door
 from asbuilt.errors import ForgeFailed, GitFailed, NotFound, StoreFailed
+from asbuilt.flows.environments.limits_and_variables import Given
 from asbuilt.flows.fleet.membership import labels_of, large_blobs
 from asbuilt.git.forge.branches import Remote
 from asbuilt.git.forge.gh import Gh
@@ -47,12 +50,6 @@ from asbuilt.settings import Settings, state_folder, survey
 from asbuilt.settings.files import loose
 from asbuilt.settings.running import command_in
 from asbuilt.wiring import open_store, worker_pid
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from asbuilt.cli.shell.options import Door
-    from asbuilt.flows.environments.limits_and_variables import Given
 
 _TIMEOUT_S: Final = 20
 _PASSED: Final = ("PATH", "HOME", "LANG", "LC_ALL")

@@ -15,7 +15,7 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import structs
 
@@ -26,6 +26,7 @@ from asbuilt.errors import AsbuiltError, GateStopped, GitFailed, NotFound, Sandb
 from asbuilt.flows.checks.project import project_of
 from asbuilt.flows.environments.check_environment import CheckEnvironment, CheckEnvironments
 from asbuilt.flows.environments.limits_and_variables import Given
+from asbuilt.flows.environments.results import Ran as RanThere
 from asbuilt.git.commits import author_of, read_commit
 from asbuilt.git.first_use import first_commit
 from asbuilt.git.locks import need_writable
@@ -40,9 +41,6 @@ from asbuilt.proof.projects.model import Suite
 from asbuilt.proof.projects.resolving import resolve_setup
 from asbuilt.proof.test_command_trials import Ran, Seen, Way
 from asbuilt.settings import Layer, Settings, SuiteTable
-
-if TYPE_CHECKING:
-    from asbuilt.flows.environments.results import Ran as RanThere
 
 _TIMEOUT_S: Final = 5
 _OUTPUT_BYTES: Final = 4_096

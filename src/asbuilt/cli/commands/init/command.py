@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from difflib import unified_diff
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 from msgspec import structs
 
+from asbuilt.cli.commands.doctor.facts import SandboxFacts
 from asbuilt.cli.commands.doctor.machine import look_at_sandbox
 from asbuilt.cli.commands.doctor.repository import set_suites
 from asbuilt.cli.commands.doctor.rows import SANDBOXES
@@ -48,9 +49,6 @@ from asbuilt.proof.test_command_trials import ways
 from asbuilt.session.bytecode import compile_hooks
 from asbuilt.settings import Layer, survey
 from asbuilt.settings.files import correcting
-
-if TYPE_CHECKING:
-    from asbuilt.cli.commands.doctor.facts import SandboxFacts
 
 
 class Found(NamedTuple):

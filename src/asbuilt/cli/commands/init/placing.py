@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 
 from msgspec import MsgspecError, Struct, json
 
-from asbuilt.cli.commands.init.registering import Registration  # noqa: TC001 - msgspec reads it
+from asbuilt.cli.commands.init.registering import Registration
 from asbuilt.errors import NameTaken
 from asbuilt.library.atomic_files import create, replace
 from asbuilt.library.bounded_read import read_bytes

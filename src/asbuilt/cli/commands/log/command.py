@@ -22,6 +22,7 @@ from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.cli.wording.events import data_of, event_line, plain
 from asbuilt.errors import DONE, NameMisspelt, NotFound, UsageWrong
+from asbuilt.events.event import Entry
 from asbuilt.git.forge.branches import Remote
 from asbuilt.git.refs import base_of, changes, patch, restore
 from asbuilt.git.workspace import snapshots
@@ -32,7 +33,6 @@ from asbuilt.journal.queries.overview import AttemptView, attempts_of, failures_
 from asbuilt.similar_names import nearest
 
 if TYPE_CHECKING:
-    from asbuilt.events.event import Entry
     from asbuilt.journal.database.store import Session
 
 _ADDRESS: Final = "An attempt's address is plan, run, phase and number, with dots."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace as replaced
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 
@@ -17,7 +17,9 @@ from asbuilt.cli.ui.messages import answer
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import DONE, FAILED, NotFound, PlanUnreadable
+from asbuilt.flows.checks.dry_run import Trying
 from asbuilt.library.atomic_files import replace
+from asbuilt.library.read_plan import Opened
 from asbuilt.library.search_path import PlanFile, plans
 from asbuilt.plan.editing.edit import fill_in
 from asbuilt.plan.model import Phase, Plan, Status
@@ -25,10 +27,6 @@ from asbuilt.plan.plan_json import problem_json
 from asbuilt.plan.problems import Problem, Rule
 from asbuilt.proof.checks_before_work import Tried, problems_of
 from asbuilt.settings.running import command_in
-
-if TYPE_CHECKING:
-    from asbuilt.flows.checks.dry_run import Trying
-    from asbuilt.library.read_plan import Opened
 
 _SCHEMA: Final = "asbuilt.check/1"
 

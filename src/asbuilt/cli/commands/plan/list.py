@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from asbuilt import wiring
 from asbuilt.cli.shell.options import Door, subcommand
@@ -14,9 +14,7 @@ from asbuilt.cli.ui.messages import answer, talk
 from asbuilt.cli.ui.screen import WIDTH, printable
 from asbuilt.errors import NotFound, PlanUnreadable
 from asbuilt.library.search_path import PlanFile, plans
-
-if TYPE_CHECKING:
-    from asbuilt.plan.model import Plan
+from asbuilt.plan.model import Plan
 
 _NAME_WIDTH: Final = 30
 _NEXT_WIDTH: Final = 8

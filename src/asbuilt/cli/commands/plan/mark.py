@@ -5,9 +5,10 @@ In a repository the mark is also recorded in the journal, as the user's statemen
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 import click
 
@@ -23,18 +24,14 @@ from asbuilt.journal.events import append, open_plan
 from asbuilt.journal.ids import LOCAL, Address, new_id
 from asbuilt.journal.queries.overview import events_of
 from asbuilt.library.atomic_files import Change, replace_all
+from asbuilt.library.read_plan import Opened
+from asbuilt.library.search_path import PlanFile
 from asbuilt.lifecycle.status.plan_state import Standing, done_now, fold_plan
 from asbuilt.plan.editing.edit import complete, mark_item, mark_phase, the_phase
+from asbuilt.plan.markdown.source import Edit
 from asbuilt.plan.model import Plan, Status
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from asbuilt.library.read_plan import Opened
-    from asbuilt.library.search_path import PlanFile
-    from asbuilt.plan.markdown.source import Edit
-
-    _Change = tuple[PlanFile, Plan, Edit]
+_Change = tuple[PlanFile, Plan, Edit]
 
 _TRIES: Final = 20
 _NOT_PROVEN: Final = "Marked, not proven: no check was run."

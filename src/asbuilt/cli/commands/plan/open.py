@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING
 
 import click
 
@@ -23,10 +22,8 @@ from asbuilt.errors import DONE, FAILED, NotFound, UsageWrong
 from asbuilt.journal.queries.recorded_text import recorded_text
 from asbuilt.library.atomic_files import create
 from asbuilt.library.name_resolution import find
+from asbuilt.library.read_plan import Opened
 from asbuilt.library.search_path import is_inside
-
-if TYPE_CHECKING:
-    from asbuilt.library.read_plan import Opened
 
 
 @subcommand(

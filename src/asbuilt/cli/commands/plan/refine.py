@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, assert_never
+from typing import Any, NamedTuple, assert_never
 
 import click
 
@@ -32,18 +32,16 @@ from asbuilt.events.options import RunOptions
 from asbuilt.flows.authoring.redraft import AgentRedrafting
 from asbuilt.flows.authoring.refinement import Refinements, Refining, Wish
 from asbuilt.library.bounded_read import read_bytes
+from asbuilt.library.read_plan import Opened
 from asbuilt.lifecycle.approval import Ask, Await, File, GiveUp, Rewrite
 from asbuilt.pages.drafts import changes
 from asbuilt.plan.editing.refinement import changed_phases
+from asbuilt.plan.model import Plan
 from asbuilt.plan.problems import Problem, Severity
 from asbuilt.plan.reader import read
+from asbuilt.ports import Redrafting
 from asbuilt.proof.checks_before_work import Tried, problems_of
 from asbuilt.settings.running import command_in, with_sandbox
-
-if TYPE_CHECKING:
-    from asbuilt.library.read_plan import Opened
-    from asbuilt.plan.model import Plan
-    from asbuilt.ports import Redrafting
 
 _SHOWN = 200
 """Lines of a difference that are shown; the whole text is in the inbox."""

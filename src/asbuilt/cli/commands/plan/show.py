@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -27,6 +27,7 @@ from asbuilt.cli.ui.words import counted
 from asbuilt.errors import UsageWrong
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import events_of
+from asbuilt.library.read_plan import Opened
 from asbuilt.lifecycle.status.plan_state import done_now, fold_plan
 from asbuilt.plan.editing.edit import the_phase
 from asbuilt.plan.graph import next_phase
@@ -34,9 +35,6 @@ from asbuilt.plan.inference import FileSeen, Inference, infer, paths_in
 from asbuilt.plan.model import Count, Format, Phase, Plan, Status
 from asbuilt.plan.plan_json import as_json, phase_json
 from asbuilt.plan.problems import Problem, Severity
-
-if TYPE_CHECKING:
-    from asbuilt.library.read_plan import Opened
 
 _SHOWN_PROBLEMS = 5
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
@@ -42,21 +42,19 @@ from asbuilt.cli.ui.clock import now_in
 from asbuilt.cli.ui.messages import answer, headline, next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, GateStopped, UsageWrong
+from asbuilt.events.options import RunOptions
 from asbuilt.events.options_json import plain_options
 from asbuilt.flows.requests import holder_of, note
 from asbuilt.flows.run.approval import need_approval
 from asbuilt.git.repository import open_repository
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import events_of
+from asbuilt.library.read_plan import Opened
 from asbuilt.lifecycle.run.preflight import SETTLE
 from asbuilt.lifecycle.run.retry_times import written
 from asbuilt.lifecycle.status.plan_state import done_now, fold_plan
+from asbuilt.plan.model import Phase
 from asbuilt.proof.projects.recorded import chosen
-
-if TYPE_CHECKING:
-    from asbuilt.events.options import RunOptions
-    from asbuilt.library.read_plan import Opened
-    from asbuilt.plan.model import Phase
 
 _NOTE: Final = 1_500
 """Longest note, in characters of JSON; an event is small."""

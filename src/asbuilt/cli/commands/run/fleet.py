@@ -9,20 +9,20 @@ from msgspec import UNSET, structs
 
 from asbuilt import wiring
 from asbuilt.cli.shell.addresses import has_fleet
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.errors import GateStopped
+from asbuilt.events.options import RunOptions
 from asbuilt.flows.fleet.membership import is_fleets, ordered
 from asbuilt.flows.registration import shared_name
 from asbuilt.journal.engine.workers import refused_user
+from asbuilt.journal.ids import Address
 from asbuilt.library.bounded_read import read_bytes
 from asbuilt.lifecycle.fleet import check_label
 from asbuilt.plan.reader import read
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
     from asbuilt.cli.shell.run_context import Site
-    from asbuilt.events.options import RunOptions
-    from asbuilt.journal.ids import Address
 
 ON_THIS_MACHINE: Final = (
     "The repository has no remote that other machines reach; the run stays on this machine."

@@ -8,8 +8,9 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from msgspec import UNSET
 
@@ -20,9 +21,11 @@ from asbuilt.cli.live.follow import Listener, Lookout
 from asbuilt.cli.live.viewers import viewer_for
 from asbuilt.cli.runs import outcome
 from asbuilt.cli.runs.grants import need_grants
+from asbuilt.cli.runs.next_step import Next
 from asbuilt.cli.runs.plan_approval import decide
-from asbuilt.cli.runs.waiting import run_waiting
+from asbuilt.cli.runs.waiting import Waiting, run_waiting
 from asbuilt.cli.shell.addresses import has_fleet, is_served
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.read_context import Seen
 from asbuilt.cli.shell.run_context import Site, asker
 from asbuilt.cli.ui.agent_questions import DOUBTS, below
@@ -30,26 +33,18 @@ from asbuilt.cli.ui.confirm import typed
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import DONE, INTERRUPTED, GateStopped
+from asbuilt.events.options import RunOptions
 from asbuilt.flows.fleet.membership import is_fleets
 from asbuilt.flows.requests import Declined, answer, note, request
 from asbuilt.git.refs import listed
 from asbuilt.git.repository import base_on, current_branch, open_repository
+from asbuilt.journal.approvals import Approval
+from asbuilt.journal.ids import Address
 from asbuilt.journal.queries.facts_cache import Folds
+from asbuilt.journal.queries.overview import RunView
+from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.authoring.questions import recorded, reply_to
-from asbuilt.lifecycle.replies import Later, No, Unclear, Yes
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from asbuilt.cli.runs.next_step import Next
-    from asbuilt.cli.runs.waiting import Waiting
-    from asbuilt.cli.shell.options import Door
-    from asbuilt.events.options import RunOptions
-    from asbuilt.journal.approvals import Approval
-    from asbuilt.journal.ids import Address
-    from asbuilt.journal.queries.overview import RunView
-    from asbuilt.journal.runs import Run
-    from asbuilt.lifecycle.replies import Answered
+from asbuilt.lifecycle.replies import Answered, Later, No, Unclear, Yes
 
 _KEYS: Final = "y yes   n no, and why   Enter later >"
 _OPEN_KEYS: Final = "a letter, words of your own, or no; Enter later >"

@@ -2,33 +2,30 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
 
 from msgspec import structs
 
 from asbuilt.cli.commands.run.follow import target_of
 from asbuilt.cli.commands.run.preconditions import refuse_direct, refuse_errors, refuse_other_ways
+from asbuilt.cli.commands.run.schedule import Timed
+from asbuilt.cli.runs.agent_choice import Chosen
 from asbuilt.cli.runs.run_terms import with_team
 from asbuilt.cli.shell.plan_context import naming
 from asbuilt.events.options import LANDINGS, RunOptions, one_of
 from asbuilt.git.forge.github import open_forge
 from asbuilt.git.repository import open_repository
 from asbuilt.journal.home import machine
+from asbuilt.journal.queries.overview import Entries
+from asbuilt.library.read_plan import Opened
 from asbuilt.lifecycle.status.plan_state import done_now, fold_plan
 from asbuilt.plan.editing.edit import the_phase
+from asbuilt.plan.model import Phase, Plan
 from asbuilt.plan.needs import may_start
+from asbuilt.settings import Settings
 from asbuilt.settings.running import chosen_for_runs
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from asbuilt.cli.commands.run.schedule import Timed
-    from asbuilt.cli.runs.agent_choice import Chosen
-    from asbuilt.journal.queries.overview import Entries
-    from asbuilt.library.read_plan import Opened
-    from asbuilt.plan.model import Phase, Plan
-    from asbuilt.settings import Settings
 
 
 class Wish(NamedTuple):

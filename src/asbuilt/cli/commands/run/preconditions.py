@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import TYPE_CHECKING
 
 from asbuilt.cli.runs.lost_plan_file import refuse_without_file
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.run_context import look_at
 from asbuilt.cli.ui.messages import headline, next_command
 from asbuilt.cli.ui.words import counted, listed
 from asbuilt.errors import DONE, GateStopped, NotFound, UsageWrong
 from asbuilt.library.name_resolution import find
+from asbuilt.library.read_plan import Opened
 from asbuilt.lifecycle.plan_run.doubts_before_work import plan_in
 from asbuilt.plan.graph import cycle
+from asbuilt.plan.model import Phase, Plan
 from asbuilt.plan.needs import open_needs
 from asbuilt.plan.problems import Rule
-
-if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
-    from asbuilt.library.read_plan import Opened
-    from asbuilt.plan.model import Phase, Plan
-    from asbuilt.settings.layers import Settings
+from asbuilt.settings.layers import Settings
 
 
 def refuse_lost_plan(door: Door, plan: str) -> None:

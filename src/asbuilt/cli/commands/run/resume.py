@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from msgspec import UNSET, structs
 
@@ -17,6 +17,7 @@ from asbuilt.cli.runs.grants import need_grants
 from asbuilt.cli.runs.lost_plan_file import refuse_without_file
 from asbuilt.cli.runs.run_terms import landing_of, with_team
 from asbuilt.cli.shell.addresses import is_served
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.plan_context import desk_for
 from asbuilt.cli.shell.run_context import Site, asker, look_at, the_only
 from asbuilt.cli.ui.confirm import accepted
@@ -27,13 +28,10 @@ from asbuilt.flows.requests import renew, resume
 from asbuilt.flows.run.environment import keep_given
 from asbuilt.journal import runs, schedules
 from asbuilt.journal.ids import LOCAL
+from asbuilt.journal.queries.overview import RunView
+from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.status.ended_runs import is_continued
 from asbuilt.settings.running import Change, renewed
-
-if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
-    from asbuilt.journal.queries.overview import RunView
-    from asbuilt.journal.runs import Run
 
 
 class Continuing(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from shlex import quote
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 from msgspec import UNSET, UnsetType
@@ -22,16 +22,14 @@ from asbuilt.errors import UsageWrong
 from asbuilt.events.options import Between, RunOptions
 from asbuilt.flows.schedule import schedule, setting_of
 from asbuilt.journal import schedules
+from asbuilt.journal.ids import Address
+from asbuilt.journal.schedules import Schedule
 from asbuilt.library.time_zones import zone_name
 from asbuilt.lifecycle.run import working_hours
+from asbuilt.lifecycle.run.working_hours import Window
 from asbuilt.lifecycle.schedule import grammar
 from asbuilt.lifecycle.schedule.firing import Setting
-
-if TYPE_CHECKING:
-    from asbuilt.journal.ids import Address
-    from asbuilt.journal.schedules import Schedule
-    from asbuilt.lifecycle.run.working_hours import Window
-    from asbuilt.settings import Settings
+from asbuilt.settings import Settings
 
 
 class When(NamedTuple):

@@ -9,17 +9,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, assert_never
 
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.ui.confirm import accepted, agreed
 from asbuilt.cli.ui.messages import next_command, talk
-from asbuilt.cli.ui.screen import printable
+from asbuilt.cli.ui.screen import Pen, printable
 from asbuilt.cli.ui.words import counted
 from asbuilt.errors import GateStopped
 from asbuilt.git.repository import base_on, left_out, open_repository
 from asbuilt.lifecycle.plan_run.doubts_before_work import course_for, doubts_in
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
-    from asbuilt.cli.ui.screen import Pen
     from asbuilt.events.options import RunOptions
     from asbuilt.library.read_plan import Opened
     from asbuilt.plan.model import Phase

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 import tomlkit
@@ -34,11 +34,9 @@ from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries.spending import past_of
 from asbuilt.journal.repositories import every
 from asbuilt.library.atomic_files import create
+from asbuilt.lifecycle.run.money import Spent
 from asbuilt.policy.agent_kinds import KINDS
 from asbuilt.settings import Layer, Settings, load
-
-if TYPE_CHECKING:
-    from asbuilt.lifecycle.run.money import Spent
 
 _REPOSITORIES: Final = 20
 """Number of the journal's repositories that are searched for past costs."""

@@ -10,6 +10,7 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from importlib.resources import files
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from asbuilt import wiring
@@ -18,6 +19,7 @@ from asbuilt.cli.ui.columns import table
 from asbuilt.flows.checks.project import project_of
 from asbuilt.flows.checks.prove import tree_of
 from asbuilt.flows.environments.check_environment import CheckEnvironments
+from asbuilt.flows.environments.results import Ran
 from asbuilt.git.repository import open_repository, resolve
 from asbuilt.journal.home import Home
 from asbuilt.lifecycle.run.money import Spent, forecast, total
@@ -27,10 +29,7 @@ from asbuilt.settings import load
 from asbuilt.settings.running import command_in
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from asbuilt.cli.shell.scratch import Scratch
-    from asbuilt.flows.environments.results import Ran
 
 SCHEMA: Final = "asbuilt.selftest.agent/1"
 RANGE_USD: Final = (0.10, 1.00)

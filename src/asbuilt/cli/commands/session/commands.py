@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import click
 
@@ -32,10 +32,8 @@ from asbuilt.session.conversation_lock import Locked
 from asbuilt.session.conversation_state import State, keep_loop, keep_state, loop_in, state_in
 from asbuilt.session.conversations import Record, left_in, records
 from asbuilt.session.messages import ago
+from asbuilt.session.plan_facts import PlanFacts
 from asbuilt.session.prompt_rounds import COMPLETE, MOST, begin
-
-if TYPE_CHECKING:
-    from asbuilt.session.plan_facts import PlanFacts
 
 
 class Here(NamedTuple):

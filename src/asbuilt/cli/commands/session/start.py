@@ -14,17 +14,19 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from asbuilt.agents.host.agent_process import differing
 from asbuilt.agents.host.permission_answers import Unheld
 from asbuilt.agents.plan_session import PlanningSeat, can_share_a_terminal, run
 from asbuilt.agents.sandbox.launch import probe
+from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.plan_context import desk_for
 from asbuilt.cli.ui.screen import printable
 from asbuilt.errors import GateStopped, NotFound, SandboxUnavailable, UsageWrong
 from asbuilt.flows.run.briefs import opened
 from asbuilt.policy.plan_mode.state import Hold
+from asbuilt.policy.sandbox.rules import Level
 from asbuilt.session.bytecode import compile_hooks
 from asbuilt.session.conversation import folder_of, keep_hold, key_of, state_home
 from asbuilt.session.hook_command import ASKED, hook_argv
@@ -33,10 +35,6 @@ from asbuilt.session.look_command import offer, rule
 from asbuilt.settings.files import correcting
 from asbuilt.settings.running import chosen_for_runs
 from asbuilt.settings.user_folders import home_of
-
-if TYPE_CHECKING:
-    from asbuilt.cli.shell.options import Door
-    from asbuilt.policy.sandbox.rules import Level
 
 _EXAMPLE: Final = "`asbuilt session --plan -- claude`"
 

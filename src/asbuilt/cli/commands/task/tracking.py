@@ -6,7 +6,7 @@ Rule: specs/state.json and TODO.md are written both or neither, and only by expo
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 from msgspec import to_builtins
@@ -26,6 +26,7 @@ from asbuilt.flows.tasks.postflight import finish, found_here, wanted_by_hand, w
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, new_id
 from asbuilt.ledger import tasks
+from asbuilt.ledger.tasks import Entry
 from asbuilt.lifecycle.tasks import model
 from asbuilt.lifecycle.tasks.numbering import numbers_in
 from asbuilt.lifecycle.tasks.state_json import STATE, read_state
@@ -33,9 +34,6 @@ from asbuilt.lifecycle.tasks.statuses import Status
 from asbuilt.lifecycle.tasks.todo import agree
 from asbuilt.lifecycle.tasks.transitions import moved
 from asbuilt.similar_names import nearest
-
-if TYPE_CHECKING:
-    from asbuilt.ledger.tasks import Entry
 
 
 def known(door: Door) -> tuple[Looking | None, dict[int, model.Task]]:

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from datetime import date
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from asbuilt.errors import PlanUnreadable
 from asbuilt.lifecycle.authoring.validators.prose import blocks_seen, given_in, passages, seen
@@ -16,17 +17,13 @@ from asbuilt.lifecycle.authoring.validators.references import Tree, phantoms, re
 from asbuilt.lifecycle.authoring.validators.text_comparison import is_placeholder, normal, stemmed
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.plan.editing.template import blank_plan
+from asbuilt.plan.lint import Length
 from asbuilt.plan.markdown.blocks import Block, Fence, Heading, parse
 from asbuilt.plan.markdown.sections import part_of, sections_in
 from asbuilt.plan.markdown.source import encode
+from asbuilt.plan.model import Check, Phase, Plan
 from asbuilt.plan.problems import Rule, Severity
 from asbuilt.plan.reader import read
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from asbuilt.plan.lint import Length
-    from asbuilt.plan.model import Check, Phase, Plan
 
 _NONE: Final = frozenset(
     {"none", "no", "nothing", "keine", "keins", "nichts", "aucune", "aucun", "ninguna", "ninguno", "nenhuma",

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import Final
 
 from asbuilt.lifecycle.authoring.validators.prose import blocks_seen, bold_names, passages, unmasked
 from asbuilt.lifecycle.flaws import Flaw
 from asbuilt.plan.markdown.sections import plainly_named
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _PLAN: Final = re.compile(
     r"\W*(?:the\s+)?(?:(?:implementation|proposed|execution|work)\s+)?plan\W*|\W*phase\s+[0-9]+[a-z]?\b.*",

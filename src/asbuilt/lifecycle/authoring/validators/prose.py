@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import Final, Literal, NamedTuple
 
 from asbuilt.lifecycle.authoring.validators.text_comparison import normal
 from asbuilt.plan.markdown.blocks import Block, Fence, Heading, Item, Paragraph, Table, parse
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
 
 _CODE: Final = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 _COMMENT: Final = re.compile(r"<!--.*?(?:-->|\Z)", re.DOTALL)

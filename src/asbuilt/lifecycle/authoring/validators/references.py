@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final, NamedTuple
+from collections.abc import Collection, Iterable, Iterator
+from typing import Final, NamedTuple
 
 from asbuilt.lifecycle.authoring.validators.prose import Passage, sentences
 from asbuilt.lifecycle.authoring.validators.text_comparison import is_repeated, meaningful, stems
 from asbuilt.lifecycle.flaws import Flaw
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
 
 _KINDS: Final = (
     "py|pyi|js|jsx|ts|tsx|mjs|cjs|vue|svelte|go|rs|java|kt|kts|scala|rb|php|c|h|cc|cpp|hpp|cs|swift|m|mm|sh|bash|ps1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import combinations, islice
 from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
@@ -12,6 +13,7 @@ from asbuilt.lifecycle.authoring.validators.keywords import RECOMMENDATION, TRAD
 from asbuilt.lifecycle.authoring.validators.plan_headings import plan_headings
 from asbuilt.lifecycle.authoring.validators.promise_tag import not_made, too_early, without_promises
 from asbuilt.lifecycle.authoring.validators.prose import (
+    Passage,
     blocks_seen,
     given_in,
     numbered_items,
@@ -35,10 +37,7 @@ from asbuilt.lifecycle.critique.findings import EXAMPLE, PRINCIPLES, Critique, r
 from asbuilt.lifecycle.flaws import Flaw
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-
     from asbuilt.lifecycle.authoring.options import Options
-    from asbuilt.lifecycle.authoring.validators.prose import Passage
 
 _LABEL: Final = re.compile(
     r"\W{0,4}(?:option|approach|alternative|variant|solution|strategy|choice|variante|lösung|ansatz|approche"

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+from typing import Final
 
 _WORD: Final = re.compile(r"[^\W_]+(?:['’._/][^\W_]+)*")
 _NUMBER: Final = re.compile(r"^\W*(?:\d{1,3}[.):]\s+)?(?:\[.\]\s+)?")

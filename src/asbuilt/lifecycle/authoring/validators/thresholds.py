@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
 
 from asbuilt.plan.lint import Length
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 
 class Demand(NamedTuple):
