@@ -126,7 +126,7 @@ def test_visual_comes_before_editor(shop: Path, environ: dict[str, str], tmp_pat
 error: the editor no-such-editor cannot be started: no such file or directory
   Why:  VISUAL or EDITOR is set to it.
   Next: export VISUAL=vi
-    or  another editor that is installed
+        # or another editor that is installed
 """,
                 )
             ),

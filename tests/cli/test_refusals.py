@@ -147,6 +147,7 @@ CASES = [
     Case('doctor/notify.py no notification channel "{}" is configured', "doctor notify slack"),
     Case("run_plan.py not understood: {}", "run-plan rate-limit finsh"),
     Case("stop.py stop takes the name of a plan, or --all", "stop"),
+    Case("land.py {} takes the name of a plan", "land --undo"),
     Case("run/schedule.py --now needs --every", "run rate-limit --now"),
     Case("run/schedule.py --finish and --every exclude each other", "run rate-limit --finish --every '4h'"),
     Case("run/schedule.py {} does not go with --every", "run rate-limit 2a --every 4h"),

@@ -50,8 +50,10 @@ def test_a_command_whose_letters_are_swapped_is_recognised(asbuilt: Callable[...
 
 @pytest.mark.parametrize("command", [("stop",), ("stop", "--pause"), ("land", "--undo"), ("undo",)])
 def test_a_command_that_ends_what_never_ran_does_not_start_it(
-    asbuilt: Callable[..., str], command: tuple[str, ...]
+    asbuilt: Callable[..., str], shop: Path, command: tuple[str, ...]
 ) -> None:
+    assert 'error: no plan "rate-limit"\n' in asbuilt(*command, "rate-limit")
+    put(shop, rate_limit=RATE_LIMIT)
     shown = asbuilt(*command, "rate-limit")
     assert "error: rate-limit has not been run here\n" in shown
     assert "Next: asbuilt status rate-limit\n" in shown

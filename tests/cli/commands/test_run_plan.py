@@ -99,7 +99,8 @@ exit 2
 error: "stop auto.md" cannot name a plan
   Why:  A plan's name is typed in commands: letters a-z, digits and hyphens, no
         hyphen in front.
-  Next: In its folder: mv 'stop auto.md' stop-auto.md
+  Next: mv 'stop auto.md' stop-auto.md
+        # in its folder
 """)
     assert (
         typed("'plans/stop auto.md finish'").splitlines()[2] == "= asbuilt run 'plans/stop auto.md' --finish"

@@ -48,6 +48,7 @@ def test_a_person_sees_what_a_phase_promises_and_that_it_waits_for_their_eyes_an
 Agents   scripted implements and verifies, in separate processes
 Cost     Estimate: none yet. Limit: $15.00 (API prices) a run
 Lands    on main, when you confirm
+Base     main has no files; not committed, so no agent sees them: script.toml
 Phase 2a changes what people see: landing waits until you have looked at it.
 2a  Redis store   after 1
   - Store a bucket under its key

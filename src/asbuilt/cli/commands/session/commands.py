@@ -236,7 +236,7 @@ def loop(door: Door, prompt: str | None, most: int, until: str, *, end: bool) ->
         raise UsageWrong(
             "loop needs a prompt or --end, inside a conversation",
             why="Each round runs in the conversation that started the loop.",
-            next_step='`asbuilt session loop "continue the plan"`, inside Claude Code',
+            next_step="`asbuilt session loop -h`",
         )
     plan = place.plans.look(place.state.plan) if place.state.plan else None
     phase = plan.phase if plan else ""
