@@ -75,6 +75,7 @@ def test_a_weakened_test_whose_old_text_fails_is_told_to_the_fixer(shop: Shop) -
     assert [(one["rule"], one["severity"]) for one in json.loads(kept(shop, first.remarks or ""))] == [
         ("not-compared", "note"),
         ("old-test-fails", "fails"),
+        ("no-test-notices", "sign_off"),
     ]
     assert json.loads(kept(shop, second.remarks or "")) == []
     brief = json.loads((shop.attempt(run, "1.2") / "brief.json").read_bytes())
@@ -91,9 +92,9 @@ def test_a_case_that_an_ordered_merge_of_tests_drops_is_told_to_the_fixer_and_as
     shop.commit("plan.md", PLAN.replace("says hello\n", f"says hello\n{order}"), "an order")
     shop.commit("greet.py", right, "a product")
     shop.commit("test_greet.py", old, "tests")
-    merged = (
-        f'{{ write = "test_greet.py", text = {json.dumps(TEST.replace("test_hello", "test_greeting"))} }}'
-    )
+    volume = "\n\ndef test_volume():\n    assert __import__('greet').VOLUME == 2\n"
+    left = json.dumps(TEST.replace("test_hello", "test_greeting") + volume)
+    merged = f'{{ write = "test_greet.py", text = {left} }}'
     broken, mended = (
         f'{{ write = "greet.py", text = {json.dumps(text + "VOLUME = 2")} }}' for text in (wrong, right)
     )
