@@ -232,7 +232,9 @@ def after(view: RunView, failures: Sequence[Failure] = ()) -> Next:
         case "failed" if command := helping(failures):
             return Next(command, also=again)
         case "failed" | "stopped" if view.waits_for.next_step:
-            return Next("", advice=view.waits_for.next_step, other=view.waits_for.other)
+            # A run that was refused before its first phase is repeated once the user has done that.
+            then = "" if view.phases else f"then again: `{again}`"
+            return Next("", advice=view.waits_for.next_step, other=view.waits_for.other or then)
         case "failed" if options.kind == "run":
             otherwise = f'with a note for the agent: `asbuilt run {slug} -m "what to do differently"`'
             return Next(again, other=otherwise, runs_plan=True)

@@ -75,13 +75,18 @@ class Waiting(NamedTuple):
 
 
 def waiting(view: PlanView, moment: Moment) -> Waiting:
-    """Return what a plan waits for. After an undo that reverted nothing, the alternative tries it again."""
+    """Return what a plan waits for. After an undo that reverted nothing, its advice comes first."""
     wait = _with_file(view, moment)
     wait = wait._replace(next=on_a_branch(wait.next, view.run, moment.root))
     is_landed = view.run is not None and view.run.run.state == "landed"
-    if view.vain_undo is None or (wait.next.other and not is_landed):
+    undo = view.vain_undo
+    if undo is None or (wait.next.other and not is_landed):
         return wait
-    return wait._replace(next=wait.next._replace(other=f"undo again: `asbuilt land {view.slug} --undo`"))
+    again = f"undo again: `asbuilt land {view.slug} --undo`"
+    if is_landed and undo.waits_for.next_step:
+        advice, other = undo.waits_for.next_step, undo.waits_for.other or again
+        return wait._replace(next=Next("", advice=advice, other=other))
+    return wait._replace(next=wait.next._replace(other=again))
 
 
 def _with_file(view: PlanView, moment: Moment) -> Waiting:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from asbuilt.proof.verdict import ItemVerdict, Promise, Waived
 
 _WITH_A_TREE: Final = ("done", "limited", "not ended")
-_NAMED: Final = 5
 _WAITED_S: Final = 60
 """Shorter waits are ignored."""
 
@@ -293,11 +292,7 @@ def _sign_offs(phase: PhaseAccount) -> list[str]:
         open_lead = "landed without a sign-off" if phase.landed else "waits for a sign-off"
         change = f"{remark.rule.replace('-', ' ')}, {remark.place}"
         by_lead.setdefault(given.lead if given else open_lead, []).append(change)
-    rows = []
-    for lead, changes in by_lead.items():
-        rows += [f"{lead}: {change}" for change in changes[:_NAMED]]
-        rows += [f"{lead}: {len(changes) - _NAMED} more changes"] if len(changes) > _NAMED else []
-    return rows
+    return [f"{lead}: {change}" for lead, changes in by_lead.items() for change in changes]
 
 
 def _answered(decision: Decision) -> str:
