@@ -329,7 +329,8 @@ exit 2
 error: "My Plan.md" cannot name a plan
   Why:  A plan's name is typed in commands: letters a-z, digits and hyphens, no
         hyphen in front.
-  Next: In its folder: mv 'My Plan.md' my-plan.md
+  Next: mv 'My Plan.md' my-plan.md
+        # in its folder
 """),
         ),
         (

@@ -126,7 +126,7 @@ error: checks are tried on what is committed, and there is no repository here
   Why:  They need a clean checkout of the project.
   Next: cd your-repo
         # goes to the repository of the plan
-    or  name it with --repo
+        # or name it with --repo
 """)
 
 

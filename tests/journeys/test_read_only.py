@@ -56,7 +56,7 @@ def test_a_command_that_would_write_there_says_so(tmp_path: Path) -> None:
     assert (code, said) == (4, "")
     assert _words(told) == _words(
         f"error: {tmp_path / 'shop'}/.git is read-only for you Why: {WHY} Next: ls -ld"
-        f" {tmp_path / 'shop'}/.git # names its owner or work in a clone of it"
+        f" {tmp_path / 'shop'}/.git # names its owner # or work in a clone of it"
     )
     assert not (tmp_path / "home").exists()
 

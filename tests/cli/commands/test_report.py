@@ -169,7 +169,7 @@ def test_the_page_is_copied_where_somebody_says_and_never_over_a_file(night: Nig
             "  Why:  An existing report is never overwritten.",
             "  Next:",
             f"        mv {taken} {taken}.old",
-            "    or  name another folder",
+            "        # or name another folder",
         ],
     )
     assert (folder / "rate-limit.1.md").read_text(encoding="utf-8") == "signed off by me"

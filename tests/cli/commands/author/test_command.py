@@ -40,7 +40,7 @@ exit 4
 --- stderr
 error: there is no commit on main
   Why:  Agents work in a checkout of what is committed.
-  Next: git commit --allow-empty -m "First commit"
+  Next: git add -A && git commit --allow-empty -m "First commit"
 """)
     assert asbuilt("status") == snapshot("""\
 exit 0
