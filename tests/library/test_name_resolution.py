@@ -263,7 +263,7 @@ A plan is a Markdown file; a folder, pipe or device holds none.
 PlanUnreadable 1
 plans/too-large.md has more than 2,000,000 bytes
 A plan of that size can be neither followed nor approved.
-Split it into several plans: `asbuilt plan new "the second part"`\
+`asbuilt plan new "the second part"`, to split it into several plans\
 """),
         ),
     ],
