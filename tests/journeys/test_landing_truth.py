@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.journeys.shop import PLAN, SCRIPT
+from tests.journeys.shop import PLAN, SCRIPT, STARTS_ALL
 from tests.journeys.test_commands import office
 from tests.journeys.test_landing_again import HELLO, commit, log
 from tests.journeys.test_next_steps import Walk, code_of, nexts
@@ -87,7 +87,7 @@ def test_a_merge_that_was_reverted_is_not_shown_as_merged_and_lands_by_the_next_
 def test_on_a_red_branch_the_next_command_shows_the_failure_and_the_alternative_lands(one: Office) -> None:
     walk = Walk(one)
     red = "if [ -e broken ]; then echo 'unit: 0 passed, 1 failed'; exit 1; fi"
-    (one.shop / "tests.sh").write_text(f"{red}; {HELLO}\n", encoding="utf-8")
+    (one.shop / "tests.sh").write_text(f"{red}; {STARTS_ALL}; {HELLO}\n", encoding="utf-8")
     one.environ["ASBUILT_CHECKS_TESTS"] = "sh tests.sh"
     commit(one, "tests")
     assert "1 phase proven, not landed" in one.run("--finish")
@@ -102,8 +102,9 @@ def test_on_a_red_branch_the_next_command_shows_the_failure_and_the_alternative_
 
 def test_a_removed_test_that_the_user_has_signed_off_lands_after_the_run_was_held(one: Office) -> None:
     for name in ("kept", "gone"):
-        text = f"import unittest\n\n\nclass Case(unittest.TestCase):\n    def test_{name}(self):\n"
-        (one.shop / f"test_{name}.py").write_text(f"{text}        self.assertTrue(1 + 1)\n", encoding="utf-8")
+        text = f"import os\nimport unittest\n\n\nclass Case(unittest.TestCase):\n    def test_{name}(self):\n"
+        body = "        self.assertEqual(os.system('[ ! -e greet.py ] || python3 greet.py >&2'), 0)\n"
+        (one.shop / f"test_{name}.py").write_text(text + body, encoding="utf-8")
     commit(one, "tests")
     one.environ["ASBUILT_CHECKS_TESTS"] = "python3 -W ignore -m unittest -v"
     one.script.write_text(
