@@ -45,7 +45,7 @@ def test_what_is_wrong_in_an_agents_table_is_told_with_its_line_and_what_may_be_
     assert world.problems() == [
         f'{file}:2: no setting "agents.quick.modle". Did you mean agents.quick.model?',
         f"{file}:3: agents.quick.max_turns 0.5 is not a number from 0 to 10000",
-        f'{file}:5: no setting "agents.quik". Did you mean agents.slots?',
+        f'{file}:5: no setting "agents.quik"',
     ]
 
 

@@ -372,7 +372,8 @@ def test_where_nothing_waits_the_lists_of_all_repositories_do_not_name_each_othe
     status = walk.follow(listed)
     assert nexts(status) == nexts(office.asbuilt("status", "greet")) == ["asbuilt run greet --finish"]
     here, office.shop = office.shop, office.shop.parent
-    assert nexts(office.asbuilt("status", "--all")) == [f"cd {here} && asbuilt status"]
+    everywhere = office.asbuilt("status", "--all")
+    assert f"Next: cd {here} && asbuilt status" in " ".join(everywhere.split())
     office.shop = here
 
 

@@ -51,7 +51,7 @@ def test_a_note_reaches_who_works_and_a_key_nobody_but_its_agent(house: House) -
 
 
 def test_an_implementer_gets_its_phase_workspace_tests_and_the_line_for_wrong_numbers(house: House) -> None:
-    tests = "echo 'unit: 1 passed, 0 failed'"
+    tests = "sh -c '[ ! -e greet.py ] || python3 greet.py' && echo 'unit: 1 passed, 0 failed'"
     assert house.type("config", "set", "checks.tests", tests)[0] == 0
     house.model.play(WORKS, *house.writes(GREET, "greet.py", "print('hello')\n"))
     house.model.play(JUDGES, *house.judges(GREET, first_line("greet.py")))

@@ -57,7 +57,7 @@ def words(text: str, before: bytes = BEFORE, after: bytes = AFTER, *files: str) 
 
 def test_the_parts_are_all_of_it_the_files_the_new_functions_and_what_was_changed_in_old_ones() -> None:
     assert words("- [ ] `total` takes 10 percent off of ten prices\n", BEFORE, AFTER, "shop.py") == [
-        "the product as it was before",
+        "the work: the product as it was before",
         "shop.py: an error when it starts",
         "shop.py:4: `total` as it was before",
         "shop.py:4: an error in each new statement of `total`",
