@@ -189,7 +189,7 @@ def test_a_run_after_a_refused_undo_reverts_nothing(office: Office) -> None:
     for words in (["run", "greet"], ["run"]):
         shown = office.asbuilt(*words)
         assert (code_of(shown), "UNDONE" in shown) == (0, False)
-        assert shown.partition("--- stderr\n")[2].startswith("greet.") or words == ["run"]
+        assert "Nothing was started." in shown or words == ["run"]
     assert log(office) == landed
     assert "reverted on main" in office.asbuilt("land", "greet", "--undo")
 

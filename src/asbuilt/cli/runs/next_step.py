@@ -253,3 +253,18 @@ def after(view: RunView, failures: Sequence[Failure] = ()) -> Next:
             return Next(f"asbuilt report {slug}") if is_complete else Next(again, runs_plan=True)
         case _:
             return Next(f"asbuilt report {view.name}")
+
+
+def in_this_state(following: Next, view: PlanView, root: Path | None) -> Next:
+    """Return a next command for the checkout as it is, and after an undo that reverted nothing.
+
+    Of landed work the advice of that undo's refusal comes first; otherwise the undo is the alternative.
+    """
+    following, undo = on_a_branch(following, view.run, root), view.vain_undo
+    is_landed = view.run is not None and view.run.run.state == "landed"
+    if undo is None or (following.other and not is_landed):
+        return following
+    again = f"undo again: `asbuilt land {view.slug} --undo`"
+    if is_landed and undo.waits_for.next_step:
+        return Next("", advice=undo.waits_for.next_step, other=undo.waits_for.other or again)
+    return following._replace(other=again)

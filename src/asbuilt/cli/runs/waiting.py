@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from asbuilt.cli.runs.lost_plan_file import bringing_back, is_lost
-from asbuilt.cli.runs.next_step import Next, after, answering, merge_by_hand, on_a_branch, without_its_file
+from asbuilt.cli.runs.next_step import Next, after, answering, in_this_state, merge_by_hand, without_its_file
 from asbuilt.cli.ui.clock import ago, at, lasting, parsed, stamp, until
 from asbuilt.cli.ui.schedules import schedule_sentence
 from asbuilt.cli.ui.words import by_whom, counted
@@ -75,18 +75,9 @@ class Waiting(NamedTuple):
 
 
 def waiting(view: PlanView, moment: Moment) -> Waiting:
-    """Return what a plan waits for. After an undo that reverted nothing, its advice comes first."""
+    """Return what a plan waits for, and the next command."""
     wait = _with_file(view, moment)
-    wait = wait._replace(next=on_a_branch(wait.next, view.run, moment.root))
-    is_landed = view.run is not None and view.run.run.state == "landed"
-    undo = view.vain_undo
-    if undo is None or (wait.next.other and not is_landed):
-        return wait
-    again = f"undo again: `asbuilt land {view.slug} --undo`"
-    if is_landed and undo.waits_for.next_step:
-        advice, other = undo.waits_for.next_step, undo.waits_for.other or again
-        return wait._replace(next=Next("", advice=advice, other=other))
-    return wait._replace(next=wait.next._replace(other=again))
+    return wait._replace(next=in_this_state(wait.next, view, moment.root))
 
 
 def _with_file(view: PlanView, moment: Moment) -> Waiting:
