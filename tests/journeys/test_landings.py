@@ -34,7 +34,7 @@ RUNNER = """\
 ran=0; failed=0
 for file in *.py; do
   ran=$((ran+1))
-  if [ -e "$file" ] && [ ! -s "$file" ]; then failed=1; fi
+  if [ -e "$file" ] && ! { [ -s "$file" ] && python3 "$file" >&2; }; then failed=1; fi
 done
 if [ -e broken ]; then failed=1; fi
 echo "$ran passed, $failed failed"

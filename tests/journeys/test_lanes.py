@@ -12,7 +12,7 @@ from asbuilt.events.phases import PhaseForked, PhaseJoined, PhaseMerged, PhasePr
 from asbuilt.events.runs import RunParked, WaitReason
 from asbuilt.flows import requests
 from asbuilt.flows.requests import Asker
-from tests.journeys.shop import LANDED, PLAN, killed_at
+from tests.journeys.shop import LANDED, PLAN, STARTS_ALL, killed_at
 from tests.journeys.test_binding import asked
 
 if TYPE_CHECKING:
@@ -129,13 +129,15 @@ def test_what_has_to_be_signed_off_in_a_lane_is_asked_about_after_its_merge(shop
 def test_a_test_that_a_phase_removes_by_order_is_not_missed_after_its_merge(shop: Shop) -> None:
     (shop.checkout / "tests").mkdir()
     case = "    def test_{}(self):\n        self.assertEqual({}, {})\n".format
-    kept = f"import unittest\n\n\nclass T(unittest.TestCase):\n{case('one', '1 + 1', 2)}"
+    started = f"__import__('os').system({STARTS_ALL!r})"
+    kept = f"import unittest\n\n\nclass T(unittest.TestCase):\n{case('one', started, 0)}"
     test = f"{kept}\n{case('two', '2 + 2', 4)}"
     shop.commit("tests/test_sums.py", test, "tests")
     item = "- [ ] `part.py` says goodbye"
     plan = PAIR.replace(item, f"{item}\n- [ ] Delete `test_two` of `tests/test_sums.py`")
-    part = ("{ sleep = 20 }", PART, f'{{ write = "tests/test_sums.py", text = {json.dumps(kept)} }}', DONE)
-    run = pair(shop, part=part, shout=(SHOUT, DONE), plan=plan, tests="python3 -m unittest discover tests")
+    says, shouts = (PART.replace("goodbye", "print('goodbye')"), SHOUT.replace("HELLO", "print('HELLO')"))
+    part = ("{ sleep = 20 }", says, f'{{ write = "tests/test_sums.py", text = {json.dumps(kept)} }}', DONE)
+    run = pair(shop, part=part, shout=(shouts, DONE), plan=plan, tests="python3 -m unittest discover tests")
     shop.lands("tests/test_sums.py")
     shop.start()
     assert shop.over(run) == ("landed", "")

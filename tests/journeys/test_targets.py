@@ -6,7 +6,7 @@ import pytest
 
 from asbuilt.events.attempts import AttemptBegun, ChecksDone
 from asbuilt.events.phases import PhaseProven
-from tests.journeys.shop import PLAN, killed_at, one_store
+from tests.journeys.shop import PLAN, STARTS_ALL, killed_at, one_store
 from tests.journeys.untouched import Before, git
 
 if TYPE_CHECKING:
@@ -74,7 +74,8 @@ def test_a_branch_that_another_checkout_has_is_carried_along_there(shop: Shop, p
 
 @killed_at("tree.kept", "landing.intended", "landing.done")
 def test_a_target_that_moved_meanwhile_is_built_on_proven_anew_and_landed(shop: Shop, point: str) -> None:
-    test = "import unittest\nclass T(unittest.TestCase):\n    def test_one(self): pass\n"
+    started = f"self.assertFalse(__import__('os').system({STARTS_ALL.replace('*.py', 'greet.py')!r}))"
+    test = f"import unittest\nclass T(unittest.TestCase):\n    def test_one(self): {started}\n"
     shop.commit("test_shop.py", test, "a test")
     shop.lands("greet.py", "plan.md")
     run = _meanwhile(shop, "other.py", "other = 1\n", tests="python3 -m unittest -v")

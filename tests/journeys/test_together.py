@@ -9,7 +9,7 @@ import pytest
 
 from asbuilt.events.attempts import ChecksDone, TogetherJudged
 from asbuilt.journal.blobs import Blobs
-from tests.journeys.shop import PLAN, killed_at, one_store
+from tests.journeys.shop import PLAN, STARTS_ALL, killed_at, one_store
 
 if TYPE_CHECKING:
     from tests.journeys.shop import Shop
@@ -35,7 +35,10 @@ class Sums(unittest.TestCase):
     def test_both(self):
         self.assertEqual(add(1, 1), 2)
         self.assertGreater(add(1, 1), 1)
+
+    def test_files(self):
 """
+TESTS += f"        self.assertEqual(__import__('os').system({STARTS_ALL!r}), 0)\n"
 
 
 @pytest.fixture(autouse=True)
