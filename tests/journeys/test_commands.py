@@ -354,7 +354,7 @@ def test_what_is_done_can_be_verified_again_and_what_broke_is_named(office: Offi
     assert office.git("show", "HEAD:greet.py") == "broken"
 
 
-def test_a_run_in_which_nothing_was_worked_on_reports_what_it_did_instead(office: Office) -> None:
+def test_a_run_without_an_agent_reports_what_it_landed_or_did_instead(office: Office) -> None:
     def reported(run: str) -> list[str]:
         return office.asbuilt("report", run).splitlines()[2:4]
 
@@ -363,10 +363,14 @@ def test_a_run_in_which_nothing_was_worked_on_reports_what_it_did_instead(office
     assert reported("greet.2") == snapshot(
         [
             "greet.2   landed on main [HH:MM], [AGE]",
-            "Landed phase 1, proven before. No agent worked in this run.",
+            "Proven: 1 of 1 item, 1 of 1 check. Phase 1 was proven by greet.1.",
         ]
     )
-    assert "Next: asbuilt report greet.1 --open" in office.asbuilt("report", "greet.2")
+    assert "Next: asbuilt report greet.2 --open" in office.asbuilt("report", "greet.2")
+    page = office.asbuilt("report", "greet.2", "--markdown")
+    assert "- Attempt 1, implement by scripted" in page, page
+    assert "\nasbuilt verify --replay greet.1\n" in page, page
+    assert office.asbuilt("verify", "--replay", "greet.1").splitlines()[0] == "exit 0"
     assert office.asbuilt("land", "greet").splitlines()[0] == "exit 0"
     assert reported("greet.3") == snapshot(
         [

@@ -345,13 +345,16 @@ def account_of(
     )
 
 
-def with_earlier_phases(record: Record, facts: ProvingFacts, events: Entries, account: Account) -> Account:
-    """Add the phases that earlier runs proved and that have not landed, each with the run that proved it."""
+def with_earlier_phases(
+    record: Record, facts: ProvingFacts, events: Entries, account: Account, *, pending: bool
+) -> Account:
+    """Add the phases that the run landed and earlier runs proved, with that run; `pending`: others too."""
     if not isinstance(facts, DeliveryFacts) or isinstance(facts, UndoFacts):
         return account
     here = {phase.id for phase in account.phases}
     found, failures = [], dict(account.failures)
-    for work in reversed(facts.pending):
+    landed_as = {landed.commit: landed.landed_as for landed in facts.landed}
+    for work in reversed((*facts.landed, *(facts.pending if pending else ()))):
         if work.phase in here or work.run == facts.run:
             continue
         with record.store.read() as session:
@@ -360,7 +363,8 @@ def with_earlier_phases(record: Record, facts: ProvingFacts, events: Entries, ac
         if run is None or not isinstance(earlier, ProvingFacts) or work.phase not in earlier.phases:
             continue
         gathering = _Gathering(structs.replace(record, run=run), earlier, events, None)
-        found.append(gathering.phase(earlier.phases[work.phase])._replace(run=run.name))
+        phase = gathering.phase(earlier.phases[work.phase])
+        found.append(phase._replace(run=run.name, landed=landed_as.get(work.commit)))
         failures |= gathering.failures
     return account._replace(phases=(*account.phases, *found), failures=failures)
 

@@ -332,11 +332,9 @@ def _repeat(account: Account) -> Iterator[doc.Block]:
     if account.sandbox_level:
         unconfined = "none: the user's files and network were in reach"
         points.append(("Sandbox: ", unconfined if account.sandbox_level == "none" else account.sandbox_level))
-    yield doc.Section(
-        ("Repeat it",),
-        (
-            doc.Points(tuple(map(doc.Point, points))),
-            doc.Paragraph(("Every check and verdict again, at the original commits:",)),
-            doc.Listing(f"asbuilt verify --replay {account.name}"),
-        ),
-    )
+    blocks: list[doc.Block] = [doc.Points(tuple(map(doc.Point, points)))]
+    provers = dict.fromkeys(phase.run or account.name for phase in account.phases)
+    if provers:
+        blocks.append(doc.Paragraph(("Every check and verdict again, at the original commits:",)))
+        blocks.append(doc.Listing("\n".join(f"asbuilt verify --replay {run}" for run in provers)))
+    yield doc.Section(("Repeat it",), tuple(blocks))

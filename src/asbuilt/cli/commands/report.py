@@ -30,10 +30,9 @@ from asbuilt.cli.ui.words import counted, listed
 from asbuilt.errors import DONE, NameTaken, NotFound, StoreFailed
 from asbuilt.flows.report import account_of, with_earlier_phases
 from asbuilt.flows.run.record import Record
-from asbuilt.journal import runs
 from asbuilt.journal.queries.overview import events_of, facts_from
 from asbuilt.journal.runs import Run
-from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Landed
+from asbuilt.lifecycle.delivery.facts import Landed
 from asbuilt.lifecycle.run.proving import ProvingFacts
 from asbuilt.lifecycle.status.report import Account, notes, sums
 from asbuilt.pages.run_report import Page
@@ -168,7 +167,7 @@ def command(door: Door, plan: str | None, *, is_opened: bool, folder: str | None
 
 
 def _read(looking: Looking, run: Run, *, is_plan: bool) -> tuple[ProvingFacts, Account]:
-    """Read a run's account; that of a plan has the work of earlier runs that has not landed, too."""
+    """Read a run's account with all that it landed; that of a plan has what waits to be landed, too."""
     record = Record(run=run, store=looking.journal.store, blobs=looking.journal.blobs)
     with looking.journal.store.read() as session:
         now, events = session.now, events_of(session, looking.journal.blobs, run.address)
@@ -176,8 +175,7 @@ def _read(looking: Looking, run: Run, *, is_plan: bool) -> tuple[ProvingFacts, A
     if not isinstance(facts, ProvingFacts):
         raise TypeError(facts.kind)
     account = account_of(record, facts, events, looking.journal.home.workspaces / run.repo / run.run, now)
-    if is_plan:
-        account = with_earlier_phases(record, facts, events, account)
+    account = with_earlier_phases(record, facts, events, account, pending=is_plan)
     return facts, account if run.is_over else account._replace(state=run.state)
 
 
@@ -214,7 +212,9 @@ def _show(door: Door, looking: Looking, run: Run, facts: ProvingFacts, account: 
         answer(door, f"{pen.symbols.note} ", f"phase {phase}: {text}" if phase else text, under=4)
     if account.advice is not None:
         advise(door, *account.advice)
-    opens = f"asbuilt report {_prover(looking, run, facts, account)} --open"
+    # Only the account of a plan has work of other runs that has not landed.
+    is_of_plan = any(phase.run and not phase.landed for phase in account.phases)
+    opens = f"asbuilt report {account.slug if is_of_plan else account.name} --open"
     if comment := installing(account.failed):
         page = f"open the page: `{opens}`"
         Next(f"asbuilt run {account.slug}", comment=comment, other=page).show(door)
@@ -222,17 +222,6 @@ def _show(door: Door, looking: Looking, run: Run, facts: ProvingFacts, account: 
         Next(command, also=f"asbuilt run {account.slug}", other=f"open the page: `{opens}`").show(door)
     else:
         Next(opens).show(door)
-
-
-def _prover(looking: Looking, run: Run, facts: ProvingFacts, account: Account) -> str:
-    """Return what has the evidence on its page: a plan, or a run; a run that only landed has none."""
-    if any(phase.run for phase in account.phases):
-        return account.slug
-    if account.phases or not isinstance(facts, DeliveryFacts) or not facts.landed:
-        return account.name
-    with looking.journal.store.read() as session:
-        proven_in = runs.find(session, run.org, run.repo, facts.landed[-1].run)
-    return proven_in.name if proven_in is not None else account.name
 
 
 def _what_came(account: Account) -> str:
@@ -251,9 +240,7 @@ def _what_came(account: Account) -> str:
         checks = f"{total.checks_passed} of {counted(total.checks, 'check')}"
         return f"Proven: {proven}, {checks}{waived}.{_earlier(account)}{left}"
     came = ""
-    if account.landed:
-        came = f"Landed {_named(account.landed)}, proven before. "
-    elif account.undone:
+    if account.undone:
         came = f"Reverted {_named(account.undone)}. "
     elif account.state in ("done", "undone") and account.reason:
         came = f"{account.reason[0].upper()}{account.reason[1:]}. "
