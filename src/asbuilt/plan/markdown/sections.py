@@ -1,6 +1,6 @@
 """Sections of a plan, in several languages, and the parts of a phase.
 
-Rules: a name means one section; `### Tasks` and `**Tasks:**` are equivalent.
+Rules: a name means one section; `### Tasks`, `**Tasks:**` and a line `Tasks:` are equivalent.
 """
 
 from __future__ import annotations
@@ -137,9 +137,12 @@ def part_of(name: str) -> Part | None:
 
 
 def label_of(text: str) -> tuple[str, str] | None:
-    """Split `**Label:** rest`; a few labels are also accepted without emphasis."""
+    """Split `**Label:** rest`; without emphasis a few labels, and any name of a part that is alone."""
     found = _LABEL.match(text) or _PLAIN_LABEL.match(text)
-    return (found.group(1), found.group(2)) if found else None
+    if found is not None:
+        return found.group(1), found.group(2)
+    name, colon, rest = text.rstrip().partition(":")
+    return (name, "") if colon and not rest and part_of(name) is not None else None
 
 
 def pieces(blocks: Sequence[Block]) -> Iterator[Piece]:
