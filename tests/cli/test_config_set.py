@@ -371,3 +371,15 @@ error: no agent of kind "banana"
 """)
         assert not _user_file(environ).exists()
     assert asbuilt("config", "set", "agents.implement", "codex").startswith("exit 0\n")
+
+
+def test_a_setting_of_the_worker_says_that_a_running_one_reads_it_later(
+    asbuilt: Callable[..., str], shop: Path
+) -> None:
+    assert asbuilt("config", "set", "agents.slots", "4", cwd=shop) == snapshot("""\
+exit 0
+--- stdout
+agents.slots is now 4 in ~/.config/asbuilt/config.toml
+--- stderr
+! A worker that is running reads agents.slots when it starts the next time.
+""")

@@ -247,8 +247,8 @@ SETTINGS: Final[Mapping[str, Setting]] = MappingProxyType(
                 key="run.lanes",
                 default=2,
                 most=64,
-                meaning="number of phases of one unattended run that are worked on at once; `agents.slots`"
-                " limits those of all runs",
+                meaning="number of phases of one unattended run that are worked on at once, one without a"
+                " sandbox; `agents.slots` limits those of all runs",
                 stakes="Phases that do not need each other would run side by side, and spend side by side.",
             ),
             Setting(

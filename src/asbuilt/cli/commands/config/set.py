@@ -114,5 +114,7 @@ def _change(door: Door, setting: Setting, value: Value | None, *, user: bool) ->
     door.screen.answer(f"{setting.key} {state} in {printable(place.name)}")
     if is_above:
         door.screen.talk(f"{note} {setting.key} {above}.")
+    if setting.read_by == "worker" and changed:
+        door.screen.talk(f"{note} A worker that is running reads {setting.key} when it starts the next time.")
     if setting.read_by is None:
         door.screen.talk(f"{note} No command reads {setting.key} yet.")
