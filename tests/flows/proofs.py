@@ -61,6 +61,7 @@ class Project:
         probe: bool = False,
         depth: str = "normal",
         by_exit: bool = False,
+        limit_s: int = 120,
     ) -> None:
         self.shop = shop
         self._store = SqliteStore(folder / "journal.db")
@@ -79,7 +80,7 @@ class Project:
         self.base = self._tree(files)
         processes = SandboxProcesses(scratch=folder / "scratch", homes=(folder / "nobody",), level="none")
         self._environments = CheckEnvironments(
-            folder / "setups", shop.repository, processes, limit_s=120, environment=NO_PLUGINS
+            folder / "setups", shop.repository, processes, limit_s=limit_s, environment=NO_PLUGINS
         )
         self.proving = Proving(self._record, shop.repository, self._environments, self.base)
         baseline.run_baseline(self._record, self.proving, PlanFacts(RUN))

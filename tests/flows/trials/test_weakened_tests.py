@@ -112,6 +112,17 @@ def test_a_test_that_is_gone_is_followed_by_name_in_unittest(shop: Shop, tmp_pat
     ]
 
 
+def test_a_test_that_is_gone_is_named_also_where_the_old_tests_never_end(shop: Shop, tmp_path: Path) -> None:
+    kept, _, _ = FOR_UNITTEST["tests/test_double.py"].partition("\n    def test_two")
+    endless = "def double(n):\n    while n == 2:\n        pass\n    return n + n\n"
+    with closing(Project(shop, tmp_path, FOR_UNITTEST, UNITTEST, limit_s=10)) as project:
+        shown = project.after({"double.py": endless, "tests/test_double.py": kept})
+    assert (shown.old, _worst(shown)) == (
+        "not loaded",
+        [("tests.test_double.T.test_two", "absent", "load")],
+    )
+
+
 def test_a_test_of_a_function_that_was_renamed_cannot_be_loaded(shop: Shop, tmp_path: Path) -> None:
     files = {
         path: text.replace("double(", "twice(").replace("import double", "import twice")

@@ -88,6 +88,11 @@ class OldTest(NamedTuple):
     lost: str = ""
     """Lines of its old text whose cases no new test has."""
 
+    @property
+    def is_gone(self) -> bool:
+        """Return whether no test of the new tree has its name or its content."""
+        return self.now == "absent" and not self.like
+
 
 class Helper(NamedTuple):
     """A file that tests use, before and after."""
@@ -198,8 +203,7 @@ def _noticed_since(old: OldTest, order: Order, before: Sequence[Order]) -> Remar
     The earlier phase did not fail the test: an order to change its form allows no failure, one to loosen or
     to remove what it checks does. The user was asked about a test that is gone, unless an order merged it.
     """
-    is_gone = old.now == "absent" and not old.like
-    is_asked = is_gone and not any(_has_form(old, earlier) for earlier in before)
+    is_asked = old.is_gone and not any(_has_form(old, earlier) for earlier in before)
     remark = None if is_asked else _noticed(old, order)
     if remark is None:
         return None
@@ -302,7 +306,9 @@ def _remark(rule: str, severity: Severity, kind: Kind, old: OldTest, order: Orde
     now = {
         "red": f"it fails on the new code: {old.message}",
         "helper": f"its helper no longer checks what fails on the new code: {old.message}",
-        "load": f"it cannot be loaded with the new code: {old.became}".removesuffix(": "),
+        "load": gone
+        if old.is_gone
+        else f"it cannot be loaded with the new code: {old.became}".removesuffix(": "),
         "passed": f"no new test has its case: {old.lost}" if old.lost and old.now != "skipped" else gone,
     }[old.then]
     found = settled(_finding(kind, severity, old), order)
