@@ -34,7 +34,7 @@ from asbuilt.git.repository import open_repository, plan_branch
 from asbuilt.git.workspace import snapshots
 from asbuilt.journal import runs
 from asbuilt.journal.queries.overview import Entries, events_of, facts_from, failures_of
-from asbuilt.lifecycle.delivery.facts import DeliveryFacts
+from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Landed, Work
 from asbuilt.lifecycle.plan_run.drift import drifted
 from asbuilt.lifecycle.run.facts import PASS, AttemptFacts, PhaseFacts
 from asbuilt.lifecycle.run.money import Spent, total
@@ -354,7 +354,8 @@ def with_earlier_phases(
     here = {phase.id for phase in account.phases}
     found, failures = [], dict(account.failures)
     landed_as = {landed.commit: landed.landed_as for landed in facts.landed}
-    for work in reversed((*facts.landed, *(facts.pending if pending else ()))):
+    works: list[Landed | Work] = [*facts.landed, *(facts.pending if pending else ())]
+    for work in reversed(works):
         if work.phase in here or work.run == facts.run:
             continue
         with record.store.read() as session:
