@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from asbuilt.events.event import Cause
-    from asbuilt.lifecycle.attention import Message
+    from asbuilt.lifecycle.notify import Message
     from asbuilt.policy.roles import Role
     from asbuilt.policy.sandbox.rules import Level, Overlay, Placed
     from asbuilt.policy.sandbox.services import Service

@@ -266,12 +266,12 @@ def _collector(home: Home, settings: Settings) -> Collector | None:
 
 def reach(settings: Settings, environ: Mapping[str, str]) -> Reach:
     """Return the user's notification channels and quiet hours."""
-    from asbuilt.attention.desktop import desktop  # noqa: PLC0415 - only where it is used
-    from asbuilt.attention.posting import posts  # noqa: PLC0415
     from asbuilt.flows.notify import Reach  # noqa: PLC0415
     from asbuilt.library.time_zones import zone_name  # noqa: PLC0415
-    from asbuilt.lifecycle.attention import Topic  # noqa: PLC0415
+    from asbuilt.lifecycle.notify import Topic  # noqa: PLC0415
     from asbuilt.lifecycle.run.working_hours import read  # noqa: PLC0415
+    from asbuilt.notify.desktop import desktop  # noqa: PLC0415 - only where it is used
+    from asbuilt.notify.posting import posts  # noqa: PLC0415
 
     quiet = settings.text("notify.quiet")
     return Reach(
@@ -366,7 +366,7 @@ def ensure_worker(home: Home, environ: Mapping[str, str]) -> int:
 
 def _pointed_to(environ: Mapping[str, str]) -> list[str]:
     """Return the variables that the user's settings refer to; a worker needs them."""
-    from asbuilt.attention.posting import variables  # noqa: PLC0415 - only where a worker is started
+    from asbuilt.notify.posting import variables  # noqa: PLC0415 - only where a worker is started
 
     return variables(survey(repository=None, environ=environ)[0])
 

@@ -46,7 +46,7 @@ COMMAND = HELD | {
     "asbuilt.policy.shell.programs.options",
     "asbuilt.policy.shell.programs.spec",
     "asbuilt.policy.shell.quote_word",
-    "asbuilt.policy.secrets",
+    "asbuilt.policy.plan_mode.secret_paths",
     "asbuilt.policy.shell.judge",
     "asbuilt.session.look_command",
 }

@@ -13,13 +13,13 @@ from msgspec.structs import replace
 from asbuilt.cli.commands.doctor.page import State
 from asbuilt.cli.commands.doctor.rows import judge
 from asbuilt.journal.notifications import Undelivered
-from tests.attention.receiving import receiving
 from tests.cli.machines import READY
+from tests.notify.receiving import receiving
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from tests.attention.receiving import Receiver
+    from tests.notify.receiving import Receiver
 
 
 @pytest.fixture

@@ -153,6 +153,12 @@ def test_the_advice_for_agents_fits_on_a_page() -> None:
     assert len((ROOT / "AGENTS.md").read_text(encoding="utf-8").splitlines()) <= 120
 
 
+def test_the_architecture_fits_on_a_page() -> None:
+    lines = (ROOT / "ARCHITECTURE.md").read_text(encoding="utf-8").splitlines()
+    assert len(lines) <= 120
+    assert len([line for line in lines if line.startswith("| ")]) - 1 <= 30
+
+
 @pytest.mark.parametrize("page", TEXTS, ids=lambda page: page.name)
 def test_every_link_leads_somewhere(page: Path) -> None:
     links = re.findall(r"(?:\]\(|\bsrc(?:set)?=\")([^)#\s\"]+)", page.read_text(encoding="utf-8"))

@@ -13,7 +13,7 @@ from asbuilt.agents.sandboxed_commands import SandboxProcesses
 from asbuilt.events.attempts import ChecksDone
 from asbuilt.events.options_json import read_options
 from asbuilt.events.phases import SetupDone
-from asbuilt.flows.checks import baseline
+from asbuilt.flows.checks import preflight
 from asbuilt.flows.checks.prove import Proving
 from asbuilt.flows.environments.check_environment import CheckEnvironments
 from asbuilt.flows.run.record import Record
@@ -83,7 +83,7 @@ class Project:
             folder / "setups", shop.repository, processes, limit_s=limit_s, environment=NO_PLUGINS
         )
         self.proving = Proving(self._record, shop.repository, self._environments, self.base)
-        baseline.run_baseline(self._record, self.proving, PlanFacts(RUN))
+        preflight.run_baseline(self._record, self.proving, PlanFacts(RUN))
         (self.before,) = self._record.shown()
 
     def after(self, files: dict[str, str | None], text: str = "", *, checks: Sequence[str] = ()) -> Evidence:

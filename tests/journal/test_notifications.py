@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from inline_snapshot import snapshot
 
-from asbuilt.attention.posting import Posting, slack, webhook
 from asbuilt.events.approvals import ApprovalAsked
 from asbuilt.events.options import RunOptions
 from asbuilt.events.runs import AttentionCalled, RunEnded
@@ -23,10 +22,11 @@ from asbuilt.flows.run.record import append_event
 from asbuilt.journal import approvals, notifications, runs
 from asbuilt.journal.engine.liveness import board_address, board_at
 from asbuilt.journal.events import history
-from asbuilt.lifecycle.attention import Topic
+from asbuilt.lifecycle.notify import Topic
 from asbuilt.lifecycle.run.working_hours import Window
-from tests.attention.receiving import receiving, until
+from asbuilt.notify.posting import Posting, slack, webhook
 from tests.journal.conftest import PLAN
+from tests.notify.receiving import receiving, until
 from tests.support.happened import plain
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from asbuilt.journal.database.store import Store
     from asbuilt.journal.runs import Run
-    from tests.attention.receiving import Receiver
+    from tests.notify.receiving import Receiver
 
 LONG_AGO = "2020-01-01T00:00:00.000Z"
 
@@ -233,7 +233,7 @@ def test_a_question_carries_its_link_while_a_board_runs(
 SENDING = """
 import sys
 from functools import partial
-from asbuilt.attention.posting import Posting, webhook
+from asbuilt.notify.posting import Posting, webhook
 from asbuilt.flows.notify import Reach
 from asbuilt.flows.notify import Notifying
 from tests.journal.conftest import PLAN, open_store

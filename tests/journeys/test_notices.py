@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.attention.receiving import receiving
 from tests.journeys.test_commands import office, until
+from tests.notify.receiving import receiving
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -32,7 +32,7 @@ from tests.journal.conftest import open_store
 
 if TYPE_CHECKING:
     from asbuilt.flows.engine.dbos import Steps
-    from asbuilt.lifecycle.attention import Message
+    from asbuilt.lifecycle.notify import Message
     from asbuilt.policy.sandbox.rules import Level
 
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from asbuilt.policy.secrets import meets
+from asbuilt.policy.plan_mode.secret_paths import meets
 from asbuilt.policy.shell.expansion import MOST_MATCHES, Expansion
 from asbuilt.policy.shell.judge import verdict
 from asbuilt.session.wildcard_expansion import names_in

@@ -11,8 +11,8 @@ import pytest
 
 from asbuilt.flows.authoring import conversation
 from asbuilt.journal.runs import ENDED
-from asbuilt.lifecycle.delivery.pull_request_next_move import READY
-from asbuilt.lifecycle.delivery.pull_request_repairs import CI_FAILING
+from asbuilt.lifecycle.pull_request.next_move import READY
+from asbuilt.lifecycle.pull_request.repairs import CI_FAILING
 from tests.simulator.authored import FIRST
 from tests.simulator.planted import FOUND, planted
 from tests.simulator.seeds import failures, main

@@ -6,7 +6,7 @@ from base64 import urlsafe_b64decode, urlsafe_b64encode
 
 from asbuilt.journal.approvals import Approval
 from asbuilt.journal.runs import Run
-from asbuilt.lifecycle.attention import questions_path
+from asbuilt.lifecycle.notify import questions_path
 
 
 def plan_path(repo: str, plan: str) -> str:

@@ -26,7 +26,7 @@ from asbuilt.journal import approvals, notifications, runs
 from asbuilt.journal.events import append, keyed
 from asbuilt.journal.notifications import Waiting
 from asbuilt.journal.runs import Run
-from asbuilt.lifecycle.attention import Message, Notice, Topic, notice, questions_path, topic_of
+from asbuilt.lifecycle.notify import Message, Notice, Topic, notice, questions_path, topic_of
 from asbuilt.lifecycle.run.retry_times import again_at, moment, written
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from asbuilt.flows.checks import baseline
+from asbuilt.flows.checks import preflight
 from asbuilt.flows.run_start import start
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.proving import ProvingFacts
@@ -20,11 +20,11 @@ def perform(context: Context, facts: ProvingFacts, move: moves.Move, *, pushed: 
         case moves.Start():
             start(context, pushed=pushed)
         case moves.ResolveTests():
-            baseline.resolve_tests(record, repository, context.proving(facts).base)
+            preflight.resolve_tests(record, repository, context.proving(facts).base)
         case moves.SetUp():
             proving = context.proving(facts)
-            baseline.set_up(record, repository, proving, proving.base)
+            preflight.set_up(record, repository, proving, proving.base)
         case moves.Baseline():
-            baseline.run_baseline(record, context.proving(facts), facts)
+            preflight.run_baseline(record, context.proving(facts), facts)
         case _:
             raise ValueError(move)

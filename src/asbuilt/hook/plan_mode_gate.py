@@ -139,7 +139,13 @@ def _read(call: Call) -> str:
     path = _path(call, "." if named is None and call.tool == "Grep" else named)
     if not path:
         return UNREADABLE
-    from asbuilt.policy.secrets import Reach, aims_at_secret, holds_secrets, is_secret, is_secret_folder  # noqa: PLC0415
+    from asbuilt.policy.plan_mode.secret_paths import (  # noqa: PLC0415
+        Reach,
+        aims_at_secret,
+        holds_secrets,
+        is_secret,
+        is_secret_folder,
+    )
 
     real = os.path.realpath(path)
     reach = Reach((call.home, os.path.realpath(call.home)), _opened(call, path))

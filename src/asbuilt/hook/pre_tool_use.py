@@ -102,7 +102,7 @@ def _phase_start(given: object) -> str:
     line = given.get("command") if isinstance(given, dict) else None
     if not isinstance(line, str) or "asbuilt" not in line:
         return ""
-    from asbuilt.policy.phase_start import phase_start  # noqa: PLC0415  the door's dispatch
+    from asbuilt.policy.start_confirmation import phase_start  # noqa: PLC0415  the door's dispatch
 
     return phase_start(line)
 

@@ -15,7 +15,7 @@ from asbuilt.session.context.transcript import Reply, changed_at, last_reply
 from asbuilt.session.conversation import hold_in, keep_hold
 from asbuilt.session.conversation_lock import Locked
 from asbuilt.session.conversation_state import State, keep_loop, keep_state, loop_in, state_in
-from asbuilt.session.turn_end import CONTEXT, StopFacts, Wish, decide, is_left_in_plan_mode
+from asbuilt.session.turn_end import CONTEXT, StopFacts, Wish, decide, is_left_in_plan_mode, phase_over
 
 if TYPE_CHECKING:
     from asbuilt.hook.plan_mode_state import Held
@@ -94,8 +94,7 @@ def _phase_over(call: Call, state: State) -> tuple[str, State]:
     plan = call.plan(state.plan)
     if plan is None:
         return "", state
-    over = state.phase if plan.phase and state.phase not in ("", plan.phase) else ""
-    return over, state._replace(phase=plan.phase, plan_at=plan.changed_at)
+    return phase_over(state.phase, plan.phase), state._replace(phase=plan.phase, plan_at=plan.changed_at)
 
 
 def _why(use: Use, limits: Limits, over: str) -> str:

@@ -10,8 +10,8 @@ from asbuilt.policy.plan_mode.state import PLAN, Hold, is_typed
 from asbuilt.session import messages
 from asbuilt.session.context import context_full_messages, reload_messages
 from asbuilt.session.context import reload_request as reloads
+from asbuilt.session.context.plan_requests import PlanRequest, is_own_request, plan_request_in
 from asbuilt.session.context.transcript import last_reply
-from asbuilt.session.context.triggers import Trigger, is_own_request, trigger_in
 from asbuilt.session.conversations import left_in
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def prompted(call: Call, held: Held) -> Answer | None:
     """Answer UserPromptSubmit."""
     prompt = call.text("prompt")
     typed = is_typed(prompt)
-    wanted = trigger_in(prompt) if typed else None
+    wanted = plan_request_in(prompt) if typed else None
     if wanted is not None:
         return _triggered(call, wanted)
     if not call.is_known:
@@ -86,7 +86,7 @@ def _metered(call: Call, state: State) -> Answer | None:
     return Answer(f"{warning} {context_full_messages.save_advice(plan)}", warning)
 
 
-def _triggered(call: Call, wanted: Trigger) -> Answer:
+def _triggered(call: Call, wanted: PlanRequest) -> Answer:
     """Load the plan that the user asks for. No action is ordered: the user's prompt is the order."""
     state = call.state()
     try:
@@ -102,7 +102,7 @@ def _triggered(call: Call, wanted: Trigger) -> Answer:
     return Answer(reload_messages.loaded(plan))
 
 
-def _meant(call: Call, state: State, wanted: Trigger) -> PlanFacts | None:
+def _meant(call: Call, state: State, wanted: PlanRequest) -> PlanFacts | None:
     """Find the plan: by name; for `load` the newest; otherwise the conversation's own, then one left here."""
     if wanted.name:
         return call.plans().named(wanted.name)

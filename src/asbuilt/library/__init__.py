@@ -1,1 +1,1 @@
-"""Find, name, read and write plan files, without ever losing a user's edit."""
+"""Find, name, read and write plan files and progress documents, without ever losing a user's edit."""

@@ -7,7 +7,7 @@ from typing import ClassVar
 from asbuilt.events.options import RunKind
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.delivery.next_move import brought_to_safety, deliver, promised
-from asbuilt.lifecycle.delivery.pull_request_repairs import repair_under_way
+from asbuilt.lifecycle.pull_request.repairs import repair_under_way
 from asbuilt.lifecycle.run.guards import before_work, within_caps
 from asbuilt.lifecycle.run.moves import End, Move
 from asbuilt.lifecycle.run.preflight import prepare

@@ -10,7 +10,7 @@ from asbuilt.events.options import RunKind
 from asbuilt.events.runs import RunStarted
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts, Landed, Work
 from asbuilt.lifecycle.delivery.next_move import brought_to_safety, land_or_wait
-from asbuilt.lifecycle.delivery.pull_request_repairs import repair_under_way
+from asbuilt.lifecycle.pull_request.repairs import repair_under_way
 from asbuilt.lifecycle.run.guards import before_work
 from asbuilt.lifecycle.run.moves import End, Mark, Move, Tidy
 from asbuilt.lifecycle.run.preflight import prepare

@@ -17,7 +17,7 @@ from asbuilt.plan.model import Box, Metadatum, Spot
 
 if TYPE_CHECKING:
     from asbuilt.plan.markdown.frontmatter import FrontMatter
-    from asbuilt.plan.phase_finding import Found
+    from asbuilt.plan.markdown.phases import Found
 
 UNDECIDED: Final = "TBD"
 """Placeholder that `plan check --fix` writes; such a value is not part of the intent."""

@@ -18,9 +18,9 @@ from asbuilt.plan.model import Check, Format, Phase, Plan, Status
 from asbuilt.plan.problems import Problem, Rule, Severity, problem
 
 if TYPE_CHECKING:
+    from asbuilt.plan.markdown.phases import Found
     from asbuilt.plan.markdown.source import Source
     from asbuilt.plan.phase_facts import Facts
-    from asbuilt.plan.phase_finding import Found
 
 TASK_METADATA: Final = (
     "Task", "Status", "Effort", "Dependencies", "Research Inputs", "Artifacts", "Standards", "Type",

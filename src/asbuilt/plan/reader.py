@@ -17,13 +17,13 @@ from asbuilt.plan.markdown.blocks import Block, Heading, Paragraph, parse
 from asbuilt.plan.markdown.frontmatter import FrontMatter, read_front_matter
 from asbuilt.plan.markdown.items import locate_boxes
 from asbuilt.plan.markdown.phase_headings import clean_title, heading_spot
+from asbuilt.plan.markdown.phases import Draft, Found, find_phases
 from asbuilt.plan.markdown.sections import SECTIONS, part_of, pieces, sections_in
 from asbuilt.plan.markdown.source import Source, Span, digest
 from asbuilt.plan.markdown.statuses import read_commit, read_status, stated_commit
 from asbuilt.plan.model import Box, Check, Format, Phase, Plan, Spot, Status, stated_progress, ticked_items
 from asbuilt.plan.names import slugify
 from asbuilt.plan.phase_facts import Facts, read_phase, status_from_boxes
-from asbuilt.plan.phase_finding import Draft, Found, find_phases
 from asbuilt.plan.problems import Problem
 from asbuilt.plan.touches_ui import touches_ui
 

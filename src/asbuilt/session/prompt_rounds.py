@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
+from asbuilt.session.turn_end import phase_over
+
 MOST: Final = 100
 """Upper limit of rounds."""
 LASTS_S: Final = 3_600
@@ -68,8 +70,8 @@ def after(loop: Loop, now: float, turn: Round) -> Loop | None:
         return loop
     if turn.percent >= turn.critical:
         return loop._replace(is_left=True, why=f"context {turn.percent}% used")
-    if loop.phase and turn.phase and turn.phase != loop.phase:
-        return loop._replace(is_left=True, why=f"phase {loop.phase} is over")
+    if over := phase_over(loop.phase, turn.phase):
+        return loop._replace(is_left=True, why=f"phase {over} is over")
     return loop
 
 

@@ -52,6 +52,11 @@ def decide(facts: StopFacts) -> Wish | None:
     return next((wish for wish in wishes if not wish.reason or wish.reason not in facts.stopped_for), None)
 
 
+def phase_over(before: str, now: str) -> str:
+    """Return the phase that a turn ended, however empty the context is; empty if there is none."""
+    return before if now and before != now else ""
+
+
 def is_left_in_plan_mode(
     hold: Hold, reply: str, *, is_authoring: bool, is_attended: bool, is_waiting: bool
 ) -> bool:

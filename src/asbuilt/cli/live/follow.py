@@ -25,7 +25,7 @@ from asbuilt.journal.events import history
 from asbuilt.journal.queries.facts_cache import Folds
 from asbuilt.journal.queries.overview import RunView, failures_in, run_view
 from asbuilt.journal.runs import Run
-from asbuilt.lifecycle.attention import notice
+from asbuilt.lifecycle.notify import notice
 from asbuilt.lifecycle.status.run_state import WaitsFor
 from asbuilt.proof.evidence import Evidence, evidence_from
 from asbuilt.wiring import Journal

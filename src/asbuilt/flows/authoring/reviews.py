@@ -32,7 +32,7 @@ from asbuilt.journal.home import machine as this_machine
 from asbuilt.journal.reviews import LookFailed, Review, Terms
 from asbuilt.journal.runs import Run
 from asbuilt.lifecycle.approval import Revision
-from asbuilt.lifecycle.pull_request import reviews as reviewing
+from asbuilt.lifecycle.authoring import reviews as reviewing
 from asbuilt.lifecycle.pull_request.forge import BranchMoved, Pull, PullState
 from asbuilt.lifecycle.run.retry_times import seconds_after
 from asbuilt.pages.pull_request import title as title_of

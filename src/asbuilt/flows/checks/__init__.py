@@ -1,1 +1,1 @@
-"""Run checks, and inspect what an attempt changed."""
+"""Prepare a run to prove, run checks, and inspect what an attempt changed."""

@@ -21,12 +21,12 @@ from asbuilt.events.phases import (
     WorkspaceMade,
 )
 from asbuilt.flows.attempts.snapshot import keep
-from asbuilt.flows.checks.baseline import prove_first_tests
 from asbuilt.flows.checks.change_inspection import Before, are_compared, failing_of, inspect, kept_remarks
 from asbuilt.flows.checks.missing_programs import without_programs
 from asbuilt.flows.checks.outcomes import failures_of, outcome_of, unusable_in
 from asbuilt.flows.checks.outside_changes import Surroundings
 from asbuilt.flows.checks.pictures import repeat_tries
+from asbuilt.flows.checks.preflight import prove_first_tests
 from asbuilt.flows.checks.prove import tree_of
 from asbuilt.flows.delivery import perform as delivery
 from asbuilt.flows.landing.commits import attempt_of

@@ -1,1 +1,1 @@
-"""What every kind of run shares: its record, its plan file, briefs, waivers and marks."""
+"""What every kind of run shares: record, plan file, repository checks, briefs, waivers, drift and marks."""

@@ -1,1 +1,1 @@
-"""Author a plan in stages: fold its events, judge each draft, choose the next move. Pure."""
+"""Author a plan in stages: fold its events, judge each draft, take reviews, choose the next move. Pure."""

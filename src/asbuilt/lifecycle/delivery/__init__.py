@@ -1,1 +1,1 @@
-"""Shared by plan runs, landings and undos: landing, sign-offs and pull requests. Pure."""
+"""Shared by plan runs, landings and undos: changed plans, sign-offs, landing, complete plans. Pure."""

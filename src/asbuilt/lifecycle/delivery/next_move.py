@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.runs import WaitReason
-from asbuilt.lifecycle.delivery.pull_request_next_move import pulling
 from asbuilt.lifecycle.delivery.sign_offs import ask_sign_offs, declined
+from asbuilt.lifecycle.pull_request.next_move import pulling
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.facts import PhaseFacts
 
@@ -71,7 +71,7 @@ def land_or_wait(facts: DeliveryFacts) -> moves.Move:
 def deliver(facts: DeliveryFacts, now: str) -> moves.Move:
     """Land pending work, mark it in the plan, tidy up, close the plan's issues, and end."""
     if facts.way == "pr":
-        return pulling(facts, now)
+        return pulling(facts, now, sign_off=ask_sign_offs(facts))
     if facts.landing.state == "refused":
         return moves.End("failed", facts.landing.reason, facts.landing.next_step, facts.landing.other)
     if not facts.marked:

@@ -1,1 +1,1 @@
-"""A run of a plan's phases: fold its events and choose its next move. Pure."""
+"""A run of a plan's phases: its facts and next move, lanes side by side, drift of numbers. Pure."""

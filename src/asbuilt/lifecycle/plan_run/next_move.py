@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Final
 from asbuilt.events.questions import BetweenKey, KeepKey, UnusableKey, WaiverKey
 from asbuilt.events.runs import WaitReason
 from asbuilt.lifecycle.delivery.next_move import brought_to_safety, deliver, failures_for, promised
-from asbuilt.lifecycle.delivery.pull_request_repairs import repair_under_way
 from asbuilt.lifecycle.limits import FIX_LIMIT, REPEAT_LIMIT
 from asbuilt.lifecycle.plan_run.drift import correcting
 from asbuilt.lifecycle.plan_run.lanes import coordinate, wait_for
+from asbuilt.lifecycle.pull_request.repairs import repair_under_way
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.facts import PASS, RESUMABLE, AttemptFacts, PhaseFacts
 from asbuilt.lifecycle.run.guards import before_work, within_caps

@@ -1,1 +1,1 @@
-"""Pull requests: their facts, reviews of drafts in them, and what must hold after a landing by one. Pure."""
+"""A landing by pull request: its facts, next move and repairs, and what must not be left behind. Pure."""

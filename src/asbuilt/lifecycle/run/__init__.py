@@ -1,1 +1,1 @@
-"""Shared by all kinds of run: facts, moves, money, waits, timers and interruptions. Pure."""
+"""Shared by all kinds of run: facts, moves, preflight, questions, money, waits and interruptions. Pure."""

@@ -1,1 +1,1 @@
-"""Numbered tasks: their model, statuses, planning and views. Pure."""
+"""Numbered tasks: their model, statuses, planning, results, postflight and views. Pure."""

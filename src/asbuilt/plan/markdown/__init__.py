@@ -1,1 +1,1 @@
-"""A plan's Markdown: bytes, lines, blocks, sections, lists, tables and front matter."""
+"""A plan's Markdown: bytes, lines, blocks, sections, lists, tables, front matter, and the phases in them."""

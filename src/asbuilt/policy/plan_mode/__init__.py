@@ -1,1 +1,1 @@
-"""Plan mode in a conversation: when it is on, what each tool may do then, and how it ends. Pure."""
+"""Plan mode in a conversation: when it is on, what tools may do and read then, and how it ends. Pure."""

@@ -6,7 +6,7 @@ matches any character, letters match both cases, and `**` matches folders down t
 
 from __future__ import annotations
 
-from asbuilt.policy.secrets import fits, is_wild, pieces_of
+from asbuilt.policy.plan_mode.secret_paths import fits, is_wild, pieces_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ Rule: a path is judged as written and as resolved, from every folder in which th
 
 from __future__ import annotations
 
-from asbuilt.policy import secrets
+from asbuilt.policy.plan_mode import secret_paths as secrets
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

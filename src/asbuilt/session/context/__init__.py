@@ -1,1 +1,1 @@
-"""State of a conversation across contexts: tokens used, notes, and a pending reload."""
+"""State of a conversation across contexts: tokens used, notes, plans asked for, a pending reload."""

@@ -25,7 +25,7 @@ from asbuilt.journal import approvals
 from asbuilt.journal.approvals import Approval
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.reviews import Terms
-from asbuilt.lifecycle.pull_request.reviews import Bound, Decision, SentBack, Undecided
+from asbuilt.lifecycle.authoring.reviews import Bound, Decision, SentBack, Undecided
 from asbuilt.lifecycle.replies import No, Yes
 
 

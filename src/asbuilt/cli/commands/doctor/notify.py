@@ -19,7 +19,7 @@ from asbuilt.cli.ui.messages import answer, coloured, next_command
 from asbuilt.errors import DONE, FAILED, NotFound
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.notifications import Undelivered, undelivered
-from asbuilt.lifecycle.attention import Message, Notice
+from asbuilt.lifecycle.notify import Message, Notice
 from asbuilt.settings import Settings, load
 
 _TEST_NOTICE = Notice("asbuilt: this is a test", "Sent by asbuilt doctor notify.")

@@ -1,1 +1,1 @@
-"""`asbuilt run`: start or continue a plan."""
+"""`asbuilt run`: start, continue or schedule a plan; what refuses a start, and what is confirmed first."""

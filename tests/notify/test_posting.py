@@ -12,15 +12,15 @@ from typing import TYPE_CHECKING
 import pytest
 from inline_snapshot import snapshot
 
-from asbuilt.attention.posting import Posting, ntfy, slack, webhook
-from asbuilt.lifecycle.attention import Message, Notice
-from tests.attention.receiving import receiving
+from asbuilt.lifecycle.notify import Message, Notice
+from asbuilt.notify.posting import Posting, ntfy, slack, webhook
+from tests.notify.receiving import receiving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from tests.attention.receiving import Receiver
+    from tests.notify.receiving import Receiver
 
 SECRET = "correct horse <battery> & staple"  # noqa: S105 - the word that must not get out
 ENVIRON = {"HOOK_SECRET": SECRET, "HOME": "/nowhere"}

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 from asbuilt.events.pulls import PullSeen
 from asbuilt.events.runs import WaitReason
-from asbuilt.lifecycle.delivery.pull_request_repairs import after_block, after_failing_checks
-from asbuilt.lifecycle.delivery.sign_offs import ask_sign_offs
 from asbuilt.lifecycle.limits import REBASE_LIMIT
 from asbuilt.lifecycle.pull_request.facts import PullFacts
+from asbuilt.lifecycle.pull_request.repairs import after_block, after_failing_checks
 from asbuilt.lifecycle.run import moves
 from asbuilt.lifecycle.run.retry_times import seconds_after
 
@@ -26,8 +25,8 @@ _BARE: Final = 2
 """Polls without any check after which the forge is taken to have none."""
 
 
-def pulling(facts: DeliveryFacts, now: str) -> moves.Move:
-    """Choose the next move between proof and landing. First match wins."""
+def pulling(facts: DeliveryFacts, now: str, *, sign_off: moves.Move | None) -> moves.Move:
+    """Choose the next move between proof and landing; `sign_off` precedes the first push."""
     pull = facts.pull
     if not facts.marked:
         return moves.Mark()
@@ -42,7 +41,7 @@ def pulling(facts: DeliveryFacts, now: str) -> moves.Move:
     if pull.blocked is not None:
         return after_block(facts, pull.blocked)
     if pull.head is None or pull.seen is None:
-        return ask_sign_offs(facts) or moves.Push()
+        return sign_off or moves.Push()
     if pull.number is None or pull.seen.state != "open":
         return moves.Propose()
     return _watch(facts, pull, pull.seen, now)

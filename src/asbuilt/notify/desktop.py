@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from asbuilt.lifecycle.attention import Message
+    from asbuilt.lifecycle.notify import Message
 
 _PATIENCE_S: Final = 5
 _NOTIFY: Final = ("--app-name=asbuilt", "--")

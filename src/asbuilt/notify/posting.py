@@ -26,7 +26,7 @@ from asbuilt._version import VERSION
 from asbuilt.errors import SettingInvalid
 
 if TYPE_CHECKING:
-    from asbuilt.lifecycle.attention import Message
+    from asbuilt.lifecycle.notify import Message
     from asbuilt.settings import Settings
 
 PATIENCE_S: Final = 10.0

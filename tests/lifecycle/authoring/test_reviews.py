@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from asbuilt.lifecycle.approval import Question
-from asbuilt.lifecycle.pull_request.forge import Comment, Review, ReviewState
-from asbuilt.lifecycle.pull_request.reviews import (
+from asbuilt.lifecycle.authoring.reviews import (
     Bound,
     Decision,
     Due,
@@ -20,6 +19,7 @@ from asbuilt.lifecycle.pull_request.reviews import (
     to_ask_about,
     wait_s,
 )
+from asbuilt.lifecycle.pull_request.forge import Comment, Review, ReviewState
 
 HEAD, OLD = "a" * 40, "b" * 40
 NOBODY = Undecided("no user in approvals.plan has reviewed it")

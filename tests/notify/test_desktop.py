@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import pytest
 from inline_snapshot import snapshot
 
-from asbuilt.attention.desktop import desktop
 from asbuilt.events.options import RunOptions
 from asbuilt.events.options_json import read_options
 from asbuilt.events.runs import AttentionCalled
@@ -19,7 +18,8 @@ from asbuilt.journal.database.schema import STEPS
 from asbuilt.journal.database.sqlite import SqliteStore
 from asbuilt.journal.events import history
 from asbuilt.journal.ids import LOCAL, Address
-from asbuilt.lifecycle.attention import Message, Notice
+from asbuilt.lifecycle.notify import Message, Notice
+from asbuilt.notify.desktop import desktop
 from tests.support.happened import plain
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from inline_snapshot import snapshot
 
 from asbuilt.events.kinds import KINDS
-from asbuilt.lifecycle.attention import notice
+from asbuilt.lifecycle.notify import notice
 from tests.support.happened import happened, told
 
 if TYPE_CHECKING:

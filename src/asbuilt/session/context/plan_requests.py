@@ -19,7 +19,7 @@ _RELOADS: Final = ("reload", "reload plan", "reload the plan")
 _EDGES: Final = " \t\r\n.!?,;:"
 
 
-class Trigger(NamedTuple):
+class PlanRequest(NamedTuple):
     """What a prompt wants of a plan."""
 
     wanted: Wanted
@@ -27,7 +27,7 @@ class Trigger(NamedTuple):
     """The plan's name, if given."""
 
 
-def trigger_in(prompt: str) -> Trigger | None:
+def plan_request_in(prompt: str) -> PlanRequest | None:
     """Find what a prompt wants of a plan; None if it is about something else."""
     first, _, _ = prompt.strip().partition("\n")
     words = first.split()
@@ -35,13 +35,13 @@ def trigger_in(prompt: str) -> Trigger | None:
         return None
     lead = words[0].casefold()
     if lead == "!load-plan":
-        return Trigger("load", " ".join(words[1:]))
+        return PlanRequest("load", " ".join(words[1:]))
     if lead == "!plan-status":
-        return Trigger("status")
+        return PlanRequest("status")
     whole = " ".join(prompt.split()).casefold().strip(_EDGES)
     if whole in _RELOADS:
-        return Trigger("reload")
-    return Trigger("load") if _has(whole, "execute plan") else None
+        return PlanRequest("reload")
+    return PlanRequest("load") if _has(whole, "execute plan") else None
 
 
 def is_own_request(prompt: str) -> bool:

@@ -1,1 +1,0 @@
-"""Channels that notify a user who is not watching. Implements the port `Attention`."""
