@@ -196,7 +196,7 @@ def look_on(  # noqa: PLR0913 - a run is followed in these ways
         next_command(door, f"asbuilt watch {slug}", other=f"end it: `asbuilt stop {slug}`")
         return INTERRUPTED
     code = outcome.shown(door, view, before_next=before_next)
-    show_schedule(door, site, run.address)
+    show_schedule(door, site, run)
     return code
 
 
