@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shutil import which
 from typing import TYPE_CHECKING
 
 import pytest
@@ -13,6 +14,8 @@ from tests.journeys.test_landing_truth import one
 from tests.journeys.test_next_steps import Walk, nexts
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.journeys.test_commands import Office
 
 __all__ = ["office", "one"]
@@ -94,3 +97,26 @@ def test_work_that_a_user_reverted_lands_again_and_deleted_work_is_undone(one: O
     undone = walk.follow(deleted)
     assert "the plan is open again" in undone
     assert nexts(undone) == ["asbuilt run greet"]
+
+
+def test_a_list_of_plans_searches_the_repository_as_often_as_one_plan_does(
+    one: Office, tmp_path: Path
+) -> None:
+    greet = (one.shop / "plans" / "greet.md").read_text(encoding="utf-8")
+    (one.shop / "plans" / "hail.md").write_text(greet, encoding="utf-8")
+    commit(one, "another plan")
+    for name in ("greet", "hail"):
+        one.asbuilt("run", name, "--finish", "--script", str(one.script))
+    one.git("merge", "-q", "--no-ff", "-m", "by hand", "asbuilt/hail")
+    counted, git = tmp_path / "counted", tmp_path / "bin" / "git"
+    git.parent.mkdir()
+    git.write_text(f'#!/bin/sh\necho >> {counted}\nexec {which("git")} "$@"\n', encoding="utf-8")
+    git.chmod(0o755)
+    one.environ["PATH"] = f"{git.parent}:{one.environ['PATH']}"
+    times = []
+    for words in (("status", "hail"), ("status",)):
+        shown = one.asbuilt(*words)
+        times.append(len(counted.read_text(encoding="utf-8")))
+        counted.unlink()
+        assert nexts(shown) == ["asbuilt land hail"]
+    assert times[0] == times[1] > 0

@@ -78,7 +78,8 @@ def _sentence(view: RunView) -> str:
     known = f" Before the work, {view.already_failing}." if view.already_failing else ""
     match view.run.state:
         case "landed":
-            return f"{view.name} landed on {branch}: {phases} proven, {took}.{known}"
+            had_it = ", which had it already" if view.had_it else ""
+            return f"{view.name} landed on {branch}{had_it}: {phases} proven, {took}.{known}"
         case "held":
             return f"{view.name}: {of_all} proven, not landed. {took}.{known}"
         case "pr-ready" | "pr-ci-failing":

@@ -373,7 +373,7 @@ def _over(run: RunView, seen: Seen) -> Waiting:
     why = run.waits_for.why
     undone = f"Undone {ended}: {why}" if why else f"Reverted on {branch} {ended}"
     words = {
-        "landed": f"Landed on {branch} {ended}.",
+        "landed": f"Landed on {branch} {ended}{', which had it already' * run.had_it}.",
         "held": f"Proven {ended}, not landed.",
         "pr-ready": f"Not merged {ended}: {why}.",
         "pr-ci-failing": f"Not merged {ended}: {why}.",

@@ -87,6 +87,8 @@ class RunView(NamedTuple):
     """Number of phases whose proven work has not landed, of this run and earlier ones."""
     base: str | None = None
     """The commit that it started from."""
+    had_it: bool = False
+    """The target had all of its work already, for example by another plan or a merge."""
     declined: str = ""
     """Who declined the landing of its proven work, and why; empty if it was not declined."""
 
@@ -204,6 +206,7 @@ def _run_view(session: Session, blobs: Blobs, run: Run, facts: Facts) -> RunView
         facts.baseline_shown if isinstance(facts, ProvingFacts) and facts.baseline == "FAIL" else "",
         len({work.phase for work in facts.pending}) if isinstance(facts, DeliveryFacts) else 0,
         facts.base,
+        isinstance(facts, DeliveryFacts) and facts.landing.had_it,
         facts.declined if isinstance(facts, DeliveryFacts) else "",
     )
 
