@@ -142,7 +142,7 @@ def test_a_command_clears_changes_out_of_the_way_and_brings_them_back(
     refused = _refused(shop, new)
     assert refused.remedy is not None
     assert refused.remedy.command == command
-    assert clear(shop, refused) == "then git stash pop brings your changes back"
+    assert clear(shop, refused) == "then git stash pop brings your changes back; merge what conflicts"
     assert isinstance(land(shop.repository, shop.intent(new), shop.room), Landed)
     if how in {"dirty", "staged", "another staged"}:
         shop.git("stash", "pop")

@@ -255,6 +255,22 @@ def test_a_no_to_work_from_an_earlier_text_holds_until_an_undo_or_a_landing(offi
     assert "landed on main" in office.asbuilt("land", "greet")
 
 
+def test_a_declined_landing_is_remembered_until_the_work_lands(office: Office) -> None:
+    assert "1 of 4 phases proven, not landed" in office.run()
+    declined = office.asbuilt("approve", "no", "greet.1", "-m", "not before the release")
+    assert "greet.1 is not landed; its commits are kept.\n" in declined
+    table, status = office.asbuilt("status"), office.asbuilt("status", "greet")
+    for shown in (declined, table, status):
+        assert nexts(shown) == ["asbuilt land greet"]
+        assert "\n  or  drop the proven work: asbuilt land greet --undo\n" in shown
+    assert "declined [HH:MM]" in table
+    assert "\nProven [HH:MM], not landed: declined by ann: not before the release.\n" in status
+    assert "Nothing waits for you here." in office.asbuilt("approve")
+    assert "the landing was declined by ann: not before the release" in office.asbuilt("log", "greet")
+    assert "landed on main" in Walk(office).follow(status)
+    assert "declined" not in office.asbuilt("status", "greet")
+
+
 def test_a_plain_run_after_a_declined_sign_off_does_not_ask_again(office: Office) -> None:
     walk = Walk(office)
     plan = office.shop / "plans" / "greet.md"

@@ -41,7 +41,7 @@ def test_work_that_the_user_has_changed_too_lands_by_the_next_command(office: Of
     office.git("commit", "-qm", "greet")
     (office.shop / "greet.py").write_text("print('mine')\n", encoding="utf-8")
     (command,) = nexts(office.run("--auto"))
-    back = "# then git stash pop brings your changes back"
+    back = "# then git stash pop brings your changes back; merge what conflicts"
     assert command == f"git stash push -- :/greet.py && asbuilt land greet {back}"
     assert nexts(office.asbuilt("status", "greet")) == [command]
     assert "landed on main" in shell(office, command)

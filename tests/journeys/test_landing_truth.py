@@ -146,7 +146,10 @@ def test_work_that_the_branch_has_already_lands_without_a_commit_and_its_undo_re
     assert "1 phase proven, not landed" in one.run("--finish")
     one.git("merge", "-q", "--squash", "asbuilt/greet")
     commit(one, "squashed")
-    assert re.search(r"LANDED +main \[HASH\], which had it already\n", one.asbuilt("land", "greet"))
+    landed = one.asbuilt("land", "greet")
+    assert re.search(r"LANDED +main \[HASH\], which had it already\n", landed)
+    assert "greet.2 landed on main, which had it already: 1 phase proven" in landed
+    assert "\nLanded on main [HH:MM], which had it already.\n" in one.asbuilt("status", "greet")
     assert log(one)[:2] == ["Mark plans/greet.md", "squashed"]
     undone = " ".join(one.asbuilt("land", "greet", "--undo").split())
     assert "the branch has no commit of asbuilt to revert; the plan is open again" in undone

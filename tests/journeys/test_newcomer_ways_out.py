@@ -101,6 +101,15 @@ def test_an_undo_of_held_work_and_a_landing_of_nothing_are_told_once(office: Off
     assert nothing.count("Next:") == 1
 
 
+def test_without_a_branch_the_first_step_is_to_check_one_out_also_before_any_run(office: Office) -> None:
+    office.git("checkout", "-q", "--detach")
+    switch = ["git switch main # no branch is checked out here"]
+    assert nexts(office.asbuilt()) == switch
+    assert nexts(office.asbuilt("status", "greet")) == switch
+    office.git("branch", "other")
+    assert nexts(office.asbuilt()) == ["git branch --list # no branch is checked out here"]
+
+
 def test_a_run_without_a_worker_is_cut_off_in_the_header_too(office: Office) -> None:
     office.script.write_text(
         SCRIPT.replace("acts = [", 'acts = [{ run = "sleep 600" }, ', 1), encoding="utf-8"

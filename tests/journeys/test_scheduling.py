@@ -47,3 +47,16 @@ def test_a_plain_run_beside_a_schedule_lands_nothing_that_was_not_confirmed(offi
     without_a_name = office.asbuilt("run-plan", "now")
     assert "not landed" in without_a_name
     assert office.git("log", "--format=%s", "main") == "start"
+
+
+def test_a_plain_run_that_ends_a_schedule_prints_that_and_status_shows_it(office: Office) -> None:
+    office.asbuilt("run", "greet", "--every", "day at 9am", "--script", str(office.script))
+    office.environ["ASBUILT_CHECKS_SETUP"] = "exit 3"
+    failed = office.asbuilt("run", "greet")
+    assert "greet.1 failed: " in failed
+    assert "\nThe schedule ended [HH:MM]: its run failed.\n" in failed
+    status = office.asbuilt("status", "greet")
+    assert "\nSchedule ended [HH:MM]: its run failed.\n" in status
+    del office.environ["ASBUILT_CHECKS_SETUP"]
+    assert "schedule" not in office.asbuilt("run", "greet").lower()
+    assert "schedule" not in office.asbuilt("status", "greet").lower()

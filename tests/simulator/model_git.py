@@ -221,7 +221,7 @@ def contains(repository: Model, history: str, commit: str) -> bool:
     return commit in repository.history(history)
 
 
-def outcomes(repository: Model, at: str, run: str, *, since: str | None = None) -> tuple[Outcome, ...]:
+def outcomes(repository: Model, at: str, *runs: str, since: str | None = None) -> tuple[Outcome, ...]:
     before = set(repository.history(since)) if since else set()
     found: dict[str, Outcome] = {}
     for name in reversed(repository.history(at)):
@@ -232,7 +232,7 @@ def outcomes(repository: Model, at: str, run: str, *, since: str | None = None) 
             known = found.get(reverted.decode())
             if known is not None:
                 found[known.commit] = replace(known, undone=True)
-        if trailer(message, real_commits.RUN) == run:
+        if (run := trailer(message, real_commits.RUN)) in runs:
             phase = trailer(message, real_commits.PHASE) or ""
             found[name] = Outcome(commit=name, run=run, phase=phase, undone=False)
     return tuple(found.values())

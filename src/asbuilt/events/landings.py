@@ -84,6 +84,19 @@ class LandingRefused(Event, frozen=True, kw_only=True):
     reverts: bool = False
 
 
+class LandingDeclined(Event, frozen=True, kw_only=True):
+    """A user declined to land what a run has proven. The proven commits are kept."""
+
+    kind: ClassVar[str] = "landing.declined"
+    by: str
+    note: str = ""
+
+    @property
+    def words(self) -> str:
+        """Who declined it, and why: `declined by ann: not before the release`."""
+        return f"declined by {self.by}" + (f": {self.note.rstrip('.')}" if self.note else "")
+
+
 class LandingRecovered(Event, frozen=True, kw_only=True):
     """Recovery determined how an interrupted landing ended."""
 

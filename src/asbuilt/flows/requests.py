@@ -293,6 +293,12 @@ def revise(  # noqa: PLR0913 - an answer has these parts
         return True, drafts.ask(session, address, written, title=plan.title, actor=asker.actor)
 
 
+def decline(store: Store, run: Run, *, note: str, asker: Asker) -> None:
+    """Record that a user declined to land what a run has proven; the plan's work is kept."""
+    with store.write() as session:
+        runs.decline(session, run, note=shortened(note, _VALUE), actor=asker.actor)
+
+
 def put_off(store: Store, org: str, repo: str, number: int, *, asker: Asker) -> Approval:
     """Record that a user has seen a question and leaves it open."""
     with store.write() as session:

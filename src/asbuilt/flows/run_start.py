@@ -5,6 +5,7 @@ Rule: nothing is guessed. If the repository and the journal differ, the run stop
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,14 +21,16 @@ from asbuilt.flows.run.repository_checks import (
     Ground,
     check_plan_branch,
     check_repository,
+    landable_again,
     leftover_workspaces,
+    need_landed,
 )
 from asbuilt.git import commits
 from asbuilt.git.commits import Person
 from asbuilt.git.repository import Repository, plan_branch, tip
 from asbuilt.journal import approvals, claims, runs
 from asbuilt.journal.queries.overview import events_of, facts_of
-from asbuilt.lifecycle.delivery.facts import Landed
+from asbuilt.lifecycle.delivery.facts import Landed, Work
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
 from asbuilt.lifecycle.run.facts import PhaseFacts
 from asbuilt.lifecycle.status.plan_state import done_now, fold_plan
@@ -58,12 +61,16 @@ def start(context: Context, *, pushed: str | None = None) -> None:
     ground = _ground(record, repository, began_on)
     ours = {outcome.phase for outcome in commits.outcomes(repository, target, run.run, since=began_on)}
     marked = Document(record, repository).marked(plan) - ours
+    done = done_now(ground.standing, marked)
+    unlanded: Sequence[Work] = ground.unlanded
+    if run.options.kind == "land":
+        # A landing proves what the user has merged by hand as well, where it is now.
+        unlanded = ground.standing.unlanded or landable_again(record, repository, ground, done)
     outline: dict[str, Any] = {
         "phases": {phase.id: list(phase.depends_on.on) for phase in plan.phases},
         "titles": {phase.id: phase.title for phase in plan.phases},
-        "done": sorted(done_now(ground.standing, marked)),
-        # A landing proves what the user has merged by hand as well, where it is now.
-        "unlanded": ground.standing.unlanded if run.options.kind == "land" else ground.unlanded,
+        "done": sorted(done),
+        "unlanded": unlanded,
         "alone": [phase.id for phase in plan.phases if phase.delegate],
         "checked": all(phase.checks for phase in plan.phases if phase.status is not Status.DONE),
     }
@@ -73,6 +80,8 @@ def start(context: Context, *, pushed: str | None = None) -> None:
         outline |= _undo(record, ground, of)
     else:
         check_plan_branch(record, repository, ground)
+    if run.options.kind == "run":
+        need_landed(record, repository, ground, done)
     base = ground.unlanded[-1].commit if ground.unlanded else ground.target
     carried = _carried(record, repository, base)
     if carried:
@@ -170,8 +179,7 @@ def _ground(record: Record, repository: Repository, target: str) -> Ground:
         standing = fold_plan(events_of(session, record.blobs, record.run.address))
     landed_as = {
         (outcome.run, outcome.phase): outcome.commit
-        for run in sorted({work.run for work in standing.unlanded})
-        for outcome in commits.outcomes(repository, target, run)
+        for outcome in commits.outcomes(repository, target, *sorted({work.run for work in standing.unlanded}))
         if not outcome.undone
     }
     return Ground(

@@ -210,12 +210,15 @@ def trailer(message: bytes, key: str) -> str | None:
     return None
 
 
-def outcomes(repository: Repository, at: str, run: str, *, since: str | None = None) -> tuple[Outcome, ...]:
-    """Find a run's commits in a history by their trailers, oldest first."""
+def outcomes(repository: Repository, at: str, *runs: str, since: str | None = None) -> tuple[Outcome, ...]:
+    """Find the commits of runs in a history by their trailers, oldest first."""
+    if not runs:
+        return ()
+    named = [f"--grep={RUN}: {run}" for run in runs]
     span = [check_oid(at), *([f"^{check_oid(since)}"] if since else [])]
     # The patterns only limit which commits are read; the trailers decide which ones count.
     result = repository.git.run(
-        "log", "-z", "--topo-order", "--reverse", "--fixed-strings", f"--grep={RUN}: {run}",
+        "log", "-z", "--topo-order", "--reverse", "--fixed-strings", *named,
         "--grep=This reverts commit ", "--format=tformat:%H%n%B", *span, "--",
     )  # fmt: skip
     found: dict[str, Outcome] = {}
@@ -231,7 +234,7 @@ def outcomes(repository: Repository, at: str, run: str, *, since: str | None = N
                 known = [name for name in found if _brought(repository, name, reverted, stays)]
             found |= {name: replace(found[name], undone=not was) for name in known}
             reverts[commit] = known, not was
-        if trailer(message, RUN) == run:
+        if (run := trailer(message, RUN)) in runs:
             found[commit] = Outcome(commit=commit, run=run, phase=trailer(message, PHASE) or "", undone=False)
     return tuple(found.values())
 
@@ -246,16 +249,22 @@ def merge_of(repository: Repository, commit: str, at: str) -> str:
 
 def landed_on(repository: Repository, at: str, sources: Sequence[Commit]) -> dict[str, str]:
     """Return where a history has proven commits that it did not revert: by their trailers, in any copy."""
-    since = sources[0].parents[0] if sources else None
     runs = {run for source in sources if (run := trailer(source.message, RUN)) is not None}
     there: dict[tuple[str | None, str | None], str] = {
         (outcome.run, outcome.phase): outcome.commit
-        for run in sorted(runs)
-        for outcome in outcomes(repository, at, run, since=since)
+        for outcome in outcomes(repository, at, *sorted(runs), since=_start_of(repository, sources))
         if not outcome.undone
     }
     keys = {source.name: (trailer(source.message, RUN), trailer(source.message, PHASE)) for source in sources}
     return {name: there[key] for name, key in keys.items() if key in there}
+
+
+def _start_of(repository: Repository, sources: Sequence[Commit]) -> str | None:
+    """Return the commit on which all of some commits build; None if there is none."""
+    starts = sorted({source.parents[0] for source in sources} - {source.name for source in sources})
+    if len(starts) < 2:
+        return next(iter(starts), None)
+    return repository.git.run("merge-base", "--octopus", *starts, allowed=(0, 1)).line or None
 
 
 def _brought(repository: Repository, commit: str, merge: str, stays: str) -> bool:

@@ -9,11 +9,12 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from asbuilt.events.landings import LandingDeclined
 from asbuilt.events.options import RunOptions
 from asbuilt.events.runs import PauseAsked, ResumeAsked, RunRequested
 from asbuilt.journal.database.table import OF_PLAN, OF_REPO, OF_RUN, Table, insert
 from asbuilt.journal.encoding.codec import newer_options, options_of, options_text
-from asbuilt.journal.events import append, open_plan
+from asbuilt.journal.events import append, keyed, open_plan
 from asbuilt.journal.ids import Address, Segment
 from asbuilt.lifecycle.fleet import place_of
 from asbuilt.lifecycle.status.ended_runs import changed_nothing, reverted_nothing
@@ -247,8 +248,18 @@ def unfinished(session: Session, org: str, repo: str, *, limit: int = 200) -> li
     return [run for run in before if run is not None]
 
 
+def decline(session: Session, run: Run, *, note: str, actor: str) -> None:
+    """Record that a user declined to land what a run has proven."""
+    event = LandingDeclined(by=actor, note=note)
+    append(session, run.address, event, key=_declined(run), actor=actor, run=run.run)
+
+
+def _declined(run: Run) -> str:
+    return f"{run.run}/declined"
+
+
 def to_land(session: Session, org: str, repo: str, *, limit: int = 200) -> list[Run]:
-    """List the runs whose proven work waits for a user to land it, newest first."""
+    """List the runs whose proven work waits for a user to land it, newest first, without declined ones."""
     where = (
         f"{OF_REPO}"
         # Must match the condition of its partial index exactly.
@@ -256,7 +267,8 @@ def to_land(session: Session, org: str, repo: str, *, limit: int = 200) -> list[
     )
     held = Table("heads", Address, Address._fields).every(session, where, org=org, repo=repo, limit=limit)
     found = (standing(of_plan(session, address)) for address in held)
-    return [run for run in found if run is not None]
+    waiting = (run for run in found if run is not None)
+    return [run for run in waiting if keyed(session, run.address, _declined(run)) is None]
 
 
 def standing(newest_first: list[Run]) -> Run | None:

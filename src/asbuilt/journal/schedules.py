@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from asbuilt.events import schedules as events
+from asbuilt.events.event import Entry
 from asbuilt.events.options import RunOptions
 from asbuilt.journal.database.table import OF_PLAN, Table, insert
 from asbuilt.journal.encoding.codec import options_of, options_text
-from asbuilt.journal.events import append, hold, keyed
+from asbuilt.journal.events import append, hold, keyed, of_kinds
 from asbuilt.journal.ids import Address
 from asbuilt.journal.repositories import worked_in
 
@@ -43,6 +44,13 @@ class Schedule(NamedTuple):
     def address(self) -> Address:
         """Return the plan's address."""
         return Address(self.org, self.repo, self.plan)
+
+
+class Over(NamedTuple):
+    """The end of a plan's last schedule."""
+
+    at: str
+    reason: str
 
 
 def _schedule(*, options: str, **row: Any) -> Schedule:  # noqa: ANN401 - columns
@@ -107,6 +115,16 @@ def defer(session: Session, schedule: Schedule, *, phase: str, number: int, unti
 def find(session: Session, address: Address) -> Schedule | None:
     """Return the schedule of a plan."""
     return _SCHEDULES.first(session, OF_PLAN, **address._asdict())
+
+
+def over(session: Session, address: Address, *, since: str = "") -> Over | None:
+    """Return how the schedule of a plan ended; None if the plan has one, or it ended before `since`."""
+    entries = of_kinds(session, address, [events.ScheduleSet.kind, events.ScheduleEnded.kind])
+    match entries[-1:]:
+        case [Entry(at=at, event=events.ScheduleEnded(reason=reason))] if at >= since:
+            return Over(at, reason)
+        case _:
+            return None
 
 
 def every(session: Session, org: str, repo: str | None = None, *, limit: int = 200) -> list[Schedule]:

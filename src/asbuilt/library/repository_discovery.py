@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 _IDENTITY: Final = ("asbuilt", "repository")
+_HEADS: Final = "refs/heads/"
 
 
 class Repository(NamedTuple):
@@ -47,7 +48,7 @@ def find_repository(start: Path) -> Repository | None:
 def branch_of(repository: Repository) -> str | None:
     """Return the branch checked out at the root; None when it is detached or unknown."""
     head = _first_line(_own_folder(repository) / "HEAD")
-    prefix = "ref: refs/heads/"
+    prefix = f"ref: {_HEADS}"
     branch = head.removeprefix(prefix) if head.startswith(prefix) else ""
     # Git writes `.invalid` when the branch is in a reftable.
     return None if branch in ("", ".invalid") else branch
@@ -57,6 +58,15 @@ def is_detached(repository: Repository) -> bool:
     """Return whether a commit is checked out, and no branch."""
     head = _first_line(_own_folder(repository) / "HEAD")
     return bool(head) and not head.startswith("ref: ")
+
+
+def branches_of(repository: Repository) -> list[str]:
+    """Return the names of the branches, without those that asbuilt keeps; empty in a reftable."""
+    heads = repository.common / "refs" / "heads"
+    loose = [file.relative_to(heads).as_posix() for file in heads.rglob("*") if file.is_file()]
+    packed = (line.partition(" ")[2] for line in _lines(repository.common / "packed-refs"))
+    names = {*loose, *(ref.removeprefix(_HEADS) for ref in packed if ref.startswith(_HEADS))}
+    return sorted(name for name in names if not name.startswith("asbuilt/"))
 
 
 def merging(repository: Repository) -> str:
@@ -74,7 +84,7 @@ def tip_of(repository: Repository, branch: str) -> str | None:
     """Return the commit of a branch, empty if there is none; None in a reftable, which only git reads."""
     if (repository.common / "reftable").is_dir():
         return None
-    name = f"refs/heads/{branch}"
+    name = f"{_HEADS}{branch}"
     packed = (line.partition(" ") for line in _lines(repository.common / "packed-refs"))
     return _first_line(repository.common / name) or next((oid for oid, _, ref in packed if ref == name), "")
 

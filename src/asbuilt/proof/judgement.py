@@ -165,8 +165,12 @@ def has_as_many(before: Evidence | None, now: Counts | None) -> bool:
     """
     if before is None or now is None or before.outcome != "PASS" or before.ran is None:
         return False
-    skipped = before.skipped or 0
-    return now.collected >= before.ran + skipped and now.skipped <= skipped
+    return now.collected >= collected(before) and now.skipped <= (before.skipped or 0)
+
+
+def collected(shown: Evidence) -> int:
+    """Return the number of tests of a suite, run or skipped."""
+    return (shown.ran or 0) + (shown.skipped or 0)
 
 
 def left_out(

@@ -12,7 +12,7 @@ import click
 from asbuilt.cli.runs.next_step import Next
 from asbuilt.cli.runs.outcome import as_json
 from asbuilt.cli.runs.plan_state import cause, open_ends, show_plan, show_table
-from asbuilt.cli.runs.waiting import Waiting, next_of, run_waiting, waiting
+from asbuilt.cli.runs.waiting import Waiting, next_of, run_waiting, waiting, waits_of
 from asbuilt.cli.shell.addresses import named as parsed
 from asbuilt.cli.shell.addresses import names
 from asbuilt.cli.shell.options import Door, subcommand
@@ -48,7 +48,7 @@ def command(door: Door, plan: str | None, *, everywhere: bool) -> int:
         return _everywhere(door, looking)
     views = [] if looking is None else views_here(looking)
     if door.json:
-        rows = [] if looking is None else [plan_json(view, looking.moment) for view in views]
+        rows = [] if looking is None else _rows(views, looking.moment)
         door.screen.emit_json({"schema": "asbuilt.status/1", "plans": rows})
         return DONE
     if looking is None or not views:
@@ -162,7 +162,7 @@ def _everywhere(door: Door, looking: Looking | None) -> int:
         rows = [
             {
                 "repository": str(known.folder),
-                "plans": [plan_json(view, looking.moment._replace(root=None)) for view in views],
+                "plans": _rows(views, looking.moment._replace(checkout=None)),
             }
             for known, views in found
             if looking is not None
@@ -176,7 +176,7 @@ def _everywhere(door: Door, looking: Looking | None) -> int:
     for number, (known, views) in enumerate(found):
         if number:
             door.screen.answer()
-        show_table(door.screen, views, looking.moment._replace(root=None), title=str(known.folder))
+        show_table(door.screen, views, looking.moment._replace(checkout=None), title=str(known.folder))
     _next_of_all(looking, found).show(door)
     return DONE
 
@@ -194,6 +194,11 @@ def _next_of_all(looking: Looking, found: list[tuple[Known, list[PlanView]]]) ->
     if Path(known.folder).is_dir():
         return Next(f"cd {quote(str(known.folder))}", also="asbuilt status")
     return Next(f"asbuilt status {called[known.repo]}:{views[0].slug}")
+
+
+def _rows(views: list[PlanView], moment: Moment) -> list[dict[str, Any]]:
+    waits = waits_of(views, moment)
+    return [plan_json(view, moment, wait) for view, wait in zip(views, waits, strict=True)]
 
 
 def plan_json(view: PlanView, moment: Moment, wait: Waiting | None = None) -> dict[str, Any]:
@@ -218,6 +223,7 @@ def plan_json(view: PlanView, moment: Moment, wait: Waiting | None = None) -> di
         "notes": list(view.notes),
         "claim": {"run": view.claim.run, "since": stamp(view.claim.since)} if view.claim else None,
         "schedule": schedule_json(view.schedule),
+        "schedule_over": {"at": stamp(view.over.at), "why": view.over.reason} if view.over else None,
         "undo": as_json(view.vain_undo) if view.vain_undo else None,
         "run": as_json(view.run) if view.run else None,
     }

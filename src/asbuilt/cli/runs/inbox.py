@@ -95,7 +95,7 @@ def question_at(door: Door, name: str) -> tuple[Site, int]:
             why="Questions are called a1, a2 and so on; in another repository shop-api:a1.",
             next_step="`asbuilt approve` lists what waits for you.",
         )
-    return (_elsewhere(door, place) if place else _here(door, name)), int(digits)
+    return (_elsewhere(door, place) if place else here(door, name)), int(digits)
 
 
 def _of_plan(door: Door, name: str) -> tuple[Site, int] | None:
@@ -120,7 +120,8 @@ def _of_plan(door: Door, name: str) -> tuple[Site, int] | None:
     return (site, asked[0].number) if asked else None
 
 
-def _here(door: Door, name: str) -> Site:
+def here(door: Door, name: str) -> Site:
+    """Return the journal of this repository; raise if it has no question or run with a name."""
     _, site = look_at(door)
     if site is None:
         raise NotFound(

@@ -9,6 +9,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.cli.shell.checkout import Checkout, Merge, Unlanded
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.ui.messages import as_advice, next_step
 from asbuilt.errors import GitFailed, NotFound
@@ -16,7 +17,7 @@ from asbuilt.git.first_use import first_commit, is_foreign
 from asbuilt.library.repository_discovery import (
     Repository,
     branch_of,
-    find_repository,
+    branches_of,
     is_bare,
     is_detached,
     is_unborn,
@@ -28,13 +29,13 @@ from asbuilt.proof.failure import TRY_AGAIN, Failure
 from asbuilt.settings import Settings
 
 if TYPE_CHECKING:
-    from asbuilt.cli.shell.read_context import Moment
     from asbuilt.journal.approvals import Approval
     from asbuilt.journal.queries.overview import PlanView, RunView
 
 
 _DEMO: Final = "see a small plan run: `asbuilt demo`"
 _SCRIPTED: Final = "scripted"
+_MAY_BE_MERGED: Final = ("held", "failed", "stopped")
 
 
 class Next(NamedTuple):
@@ -123,7 +124,16 @@ def before_work(repository: Repository) -> Next | None:
     is_new = is_unborn(repository)
     if advice := _before_git(repository.root, repository.common, commits=is_new):
         return Next("", advice=advice, other=_DEMO)
+    if is_detached(repository):
+        return switching(repository)
     return Next(first_commit(repository.root), other=_DEMO) if is_new else None
+
+
+def switching(repository: Repository, branch: str = "") -> Next:
+    """Return the command that checks out a branch: the only one, if none is named. No run starts before."""
+    names = [branch] if branch else branches_of(repository)
+    command = f"git switch {quote(names[0])}" if len(names) == 1 else "git branch --list"
+    return Next(command, comment="no branch is checked out here")
 
 
 def _before_git(root: Path, common: Path, *, commits: bool) -> str:
@@ -150,13 +160,23 @@ def answering(asked: Approval, name: str) -> Next:
     return Next(f"asbuilt approve yes {name}{note}", other=f'decline: `asbuilt approve no {name} -m "why"`')
 
 
-def on_a_branch(following: Next, run: RunView | None, root: Path | None) -> Next:
-    """Return the next command; without a branch in the checkout `root` no new run starts, so it is first."""
-    here = find_repository(root) if root is not None else None
-    is_new = following.runs_plan and run is not None and run.run.is_over
-    if run is None or not is_new or here is None or not is_detached(here):
+def on_a_branch(following: Next, run: RunView | None, checkout: Checkout | None) -> Next:
+    """Return the next command; without a branch in the checkout no new run starts, so it is first."""
+    is_new = following.runs_plan and (run is None or run.run.is_over)
+    if not is_new or checkout is None or checkout.repository is None or not checkout.is_detached:
         return following
-    return Next(f"git switch {quote(run.run.options.branch)}", comment="no branch is checked out here")
+    return switching(checkout.repository, run.run.options.branch if run else "")
+
+
+def needs_file(following: Next, run: RunView | None) -> bool:
+    """Return whether a plan's next command needs its file: a new run, or what a failed run was advised.
+
+    A run that is cut off continues first; it may end without the file.
+    """
+    if run is not None and not (run.run.is_over or run.is_paused):
+        return False
+    ends = run is not None and run.run.state in ("failed", "stopped") and not run.run.options.plans
+    return following.runs_plan or (ends and bool(following.advice))
 
 
 def without_its_file(slug: str, run: RunView | None, back: str) -> Next:
@@ -180,10 +200,29 @@ def _misspelt(failures: Sequence[Failure]) -> str:
     return if_misspelt(is_setup=helped is not None and helped.what == "setup")
 
 
-def merge_by_hand(view: PlanView, run: RunView, moment: Moment) -> tuple[str, Next] | None:
-    """Return how far the user has merged the proven work by hand, and the next command; None if not begun."""
-    branch, land = run.run.options.branch, f"asbuilt land {view.slug}"
-    match moment.merge_by_hand(branch, run.base, view.phases):
+def merges_by_hand(views: Sequence[PlanView], checkout: Checkout | None) -> list[tuple[str, Next] | None]:
+    """Return how far the user has merged each plan's proven work by hand, and the next command.
+
+    None: not begun. The checkout is searched once for all plans.
+    """
+    if checkout is None:
+        return [None] * len(views)
+    merges = checkout.merges([_unlanded(view) for view in views])
+    return [_merged(merge, view) for view, merge in zip(views, merges, strict=True)]
+
+
+def _unlanded(view: PlanView) -> Unlanded:
+    """Return the commits that the user may have merged by hand."""
+    run = view.run
+    if run is None or run.run.state not in _MAY_BE_MERGED:
+        return Unlanded("", None, ())
+    proven = (phase.commit for phase in view.phases if phase.state == "proven" and phase.commit)
+    return Unlanded(run.run.options.branch, run.base, tuple(proven))
+
+
+def _merged(merge: Merge, view: PlanView) -> tuple[str, Next] | None:
+    branch, land = view.run.run.options.branch if view.run else "", f"asbuilt land {view.slug}"
+    match merge:
         case "none":
             return None
         case "begun":
@@ -192,6 +231,11 @@ def merge_by_hand(view: PlanView, run: RunView, moment: Moment) -> tuple[str, Ne
             return "A merge of the proven work is in progress.", following
         case "merged":
             return f"Merged into {branch} by hand; asbuilt has not proven it there yet.", Next(land)
+
+
+def deciding_again(slug: str) -> Next:
+    """Return the next command after a landing that the user declined: land it now, or drop the work."""
+    return Next(f"asbuilt land {slug}", other=f"drop the proven work: `asbuilt land {slug} --undo`")
 
 
 def helping(failures: Sequence[Failure]) -> str:
@@ -219,6 +263,8 @@ def after(view: RunView, failures: Sequence[Failure] = ()) -> Next:
             return Next(
                 f"asbuilt run {slug}", other=f"read the report: `asbuilt report {view.name}`", runs_plan=True
             )
+        case "held" | "pr-ready" | "pr-ci-failing" if view.declined:
+            return deciding_again(slug)
         case "held" if left := sum(phase.state not in DONE for phase in view.phases):
             return Next(
                 f"asbuilt run {slug}{' --finish' * (left > 1)}",
@@ -255,12 +301,12 @@ def after(view: RunView, failures: Sequence[Failure] = ()) -> Next:
             return Next(f"asbuilt report {view.name}")
 
 
-def in_this_state(following: Next, view: PlanView, root: Path | None) -> Next:
+def in_this_state(following: Next, view: PlanView, checkout: Checkout | None) -> Next:
     """Return a next command for the checkout as it is, and after an undo that reverted nothing.
 
     Of landed work the advice of that undo's refusal comes first; otherwise the undo is the alternative.
     """
-    following, undo = on_a_branch(following, view.run, root), view.vain_undo
+    following, undo = on_a_branch(following, view.run, checkout), view.vain_undo
     is_landed = view.run is not None and view.run.run.state == "landed"
     if undo is None or (following.other and not is_landed):
         return following

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from asbuilt.cli.runs.lost_plan_file import bringing_back, is_lost, root_of
-from asbuilt.cli.runs.next_step import Next, helping, without_its_file
-from asbuilt.cli.runs.waiting import Waiting, needs_file, run_waiting
+from asbuilt.cli.runs.next_step import Next, helping, needs_file, without_its_file
+from asbuilt.cli.runs.waiting import Waiting, run_waiting
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.read_context import Seen
 from asbuilt.cli.ui.clock import ago, lasting, parsed, stamp
@@ -78,7 +78,8 @@ def _sentence(view: RunView) -> str:
     known = f" Before the work, {view.already_failing}." if view.already_failing else ""
     match view.run.state:
         case "landed":
-            return f"{view.name} landed on {branch}: {phases} proven, {took}.{known}"
+            had_it = ", which had it already" if view.had_it else ""
+            return f"{view.name} landed on {branch}{had_it}: {phases} proven, {took}.{known}"
         case "held":
             return f"{view.name}: {of_all} proven, not landed. {took}.{known}"
         case "pr-ready" | "pr-ci-failing":

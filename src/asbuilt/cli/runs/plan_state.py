@@ -8,13 +8,13 @@ from __future__ import annotations
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
-from asbuilt.cli.runs.waiting import Kind, Waiting, waiting
+from asbuilt.cli.runs.waiting import Kind, Waiting, waits_of
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.ui.clock import ago, at, lasting, parsed
 from asbuilt.cli.ui.columns import cut_middle, pad, shorten, width
 from asbuilt.cli.ui.failure import show_failures
 from asbuilt.cli.ui.messages import advise, answer, coloured, headline
-from asbuilt.cli.ui.schedules import schedule_sentence
+from asbuilt.cli.ui.schedules import over_words, schedule_sentence
 from asbuilt.cli.ui.screen import WIDTH, Screen, printable
 from asbuilt.cli.ui.symbols import Symbols
 from asbuilt.cli.ui.words import by_whom, counted
@@ -115,8 +115,7 @@ def show_table(screen: Screen, views: list[PlanView], moment: Moment, *, title: 
         screen.answer(pen.bold(cut_middle(printable(title), pen.width, pen.symbols)))
     if pen.width >= WIDTH:
         screen.answer(f"  {_across(('PLAN', 'STATE', 'PHASES', 'WAITS FOR', 'COST'), pen.symbols)}")
-    for view in views:
-        wait = waiting(view, moment)
+    for view, wait in zip(views, waits_of(views, moment), strict=True):
         mark = coloured(pen, _symbol(pen.symbols, view, wait), needs_you=wait.kind in _NEEDS_YOU)
         cells = _cells(view, wait, moment.now)
         if pen.width >= WIDTH:
@@ -147,7 +146,7 @@ def _state(view: PlanView, now: datetime) -> str:
     if run is None:
         return "not run"
     if run.run.is_over:
-        ended = f"{run.run.state} {at(run.run.ended_at or run.run.at, now)}"
+        ended = f"{'declined' if run.declined else run.run.state} {at(run.run.ended_at or run.run.at, now)}"
         failed = next((phase.id for phase in view.phases if phase.state == "failed"), None)
         return f"{failed}: {ended}" if failed else ended
     phase = next((phase for phase in view.phases if phase.state in IN_WORK), None)
@@ -167,6 +166,8 @@ def _symbol(symbols: Symbols, view: PlanView, wait: Waiting) -> str:
         return symbols.waits
     if not run.run.is_over:
         return symbols.working
+    if run.declined:
+        return symbols.not_run
     if run.run.state == "done" and view.phases and all(phase.state in PROVEN for phase in view.phases):
         return symbols.proven
     return {
@@ -199,6 +200,8 @@ def show_plan(door: Door, view: PlanView, wait: Waiting, moment: Moment) -> None
         answer(door, "Undo     ", _undo_words(view.vain_undo, moment.now))
     if view.schedule is not None and wait.kind != "schedule":
         answer(door, "Schedule ", f"{schedule_sentence(view.schedule, moment.now)}.")
+    if view.over is not None:
+        answer(door, "Schedule ", f"{over_words(view.over, moment.now)}.")
     if run is not None and run.already_failing:
         answer(door, "Baseline ", f"{run.already_failing}; phases are proven against the other tests.")
     for note in (f"phase {phase.id}: {EDITED}" for phase in view.phases if phase.is_edited):

@@ -5,11 +5,20 @@ Rule: every command takes these sentences from here. They use only the journal a
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple
 
 from asbuilt.cli.runs.lost_plan_file import bringing_back, is_lost
-from asbuilt.cli.runs.next_step import Next, after, answering, in_this_state, merge_by_hand, without_its_file
+from asbuilt.cli.runs.next_step import (
+    Next,
+    after,
+    answering,
+    in_this_state,
+    merges_by_hand,
+    needs_file,
+    without_its_file,
+)
 from asbuilt.cli.ui.clock import ago, at, lasting, parsed, stamp, until
 from asbuilt.cli.ui.schedules import schedule_sentence
 from asbuilt.cli.ui.words import by_whom, counted
@@ -30,7 +39,6 @@ Kind = Literal[
     "nobody",
 ]  # fmt: skip
 
-_MAY_BE_MERGED: Final = ("held", "failed", "stopped")
 _NO_WORKER: Final = "No worker is running, so it does not start until one is."
 _SOON_S: Final = 60
 _URGENT: Final[tuple[Kind, ...]] = ("worker", "disk", "person", "claim", "nobody")
@@ -76,14 +84,20 @@ class Waiting(NamedTuple):
 
 def waiting(view: PlanView, moment: Moment) -> Waiting:
     """Return what a plan waits for, and the next command."""
-    wait = _with_file(view, moment)
-    return wait._replace(next=in_this_state(wait.next, view, moment.root))
+    return waits_of([view], moment)[0]
 
 
-def _with_file(view: PlanView, moment: Moment) -> Waiting:
+def waits_of(views: Sequence[PlanView], moment: Moment) -> list[Waiting]:
+    """Return what each of several plans waits for, and its next command. The checkout is searched once."""
+    pairs = zip(views, merges_by_hand(views, moment.checkout), strict=True)
+    waits = [(view, _with_file(view, moment, merge)) for view, merge in pairs]
+    return [wait._replace(next=in_this_state(wait.next, view, moment.checkout)) for view, wait in waits]
+
+
+def _with_file(view: PlanView, moment: Moment, merge: tuple[str, Next] | None) -> Waiting:
     """Return what a plan waits for; without its file no run starts, but its proven work lands."""
     wait, path, run = _waiting(view, moment), view.address.plan, view.run
-    if run is not None and run.run.state in _MAY_BE_MERGED and (merge := merge_by_hand(view, run, moment)):
+    if merge is not None:
         return wait._replace(sentence=merge[0], next=merge[1])
     if not (needs_file(wait.next, run) and is_lost(moment.root, path)):
         return wait
@@ -91,17 +105,6 @@ def _with_file(view: PlanView, moment: Moment) -> Waiting:
     return wait._replace(
         sentence=f"{wait.sentence.rstrip('.')}. The plan's file {path} is gone.", next=following
     )
-
-
-def needs_file(following: Next, run: RunView | None) -> bool:
-    """Return whether a plan's next command needs its file: a new run, or what a failed run was advised.
-
-    A run that is cut off continues first; it may end without the file.
-    """
-    if run is not None and not (run.run.is_over or run.is_paused):
-        return False
-    ends = run is not None and run.run.state in ("failed", "stopped") and not run.run.options.plans
-    return following.runs_plan or (ends and bool(following.advice))
 
 
 def _waiting(view: PlanView, moment: Moment) -> Waiting:
@@ -123,12 +126,12 @@ def _waiting(view: PlanView, moment: Moment) -> Waiting:
 
 def next_of(views: list[PlanView], moment: Moment) -> Next:
     """Return the next command of the plan that needs the user most, else of the newest."""
-    waits = [(waiting(view, moment), _is_finished(view)) for view in views]
-    unfinished = [wait for wait, is_finished in waits if not is_finished]
+    waits = waits_of(views, moment)
+    unfinished = [wait for view, wait in zip(views, waits, strict=True) if not _is_finished(view)]
     urgent = sorted(
         (wait for wait in unfinished if wait.kind in _URGENT), key=lambda wait: _URGENT.index(wait.kind)
     )
-    return (urgent or unfinished or [wait for wait, _ in waits])[0].next
+    return (urgent or unfinished or waits)[0].next
 
 
 def _is_finished(view: PlanView) -> bool:
@@ -370,7 +373,7 @@ def _over(run: RunView, seen: Seen) -> Waiting:
     why = run.waits_for.why
     undone = f"Undone {ended}: {why}" if why else f"Reverted on {branch} {ended}"
     words = {
-        "landed": f"Landed on {branch} {ended}.",
+        "landed": f"Landed on {branch} {ended}{', which had it already' * run.had_it}.",
         "held": f"Proven {ended}, not landed.",
         "pr-ready": f"Not merged {ended}: {why}.",
         "pr-ci-failing": f"Not merged {ended}: {why}.",
@@ -378,7 +381,8 @@ def _over(run: RunView, seen: Seen) -> Waiting:
         "stopped": f"Stopped {ended}{by_whom(run.waits_for.given_reason)}. All work is kept.",
         "failed": f"Failed {ended}: {why}",
     }.get(run.run.state, f"Ended {ended}: {why or run.run.state}.")
-    is_held = run.run.state in ("held", "pr-ready", "pr-ci-failing")
+    is_held = run.run.state in ("held", "pr-ready", "pr-ci-failing") and not run.declined
+    words = f"Proven {ended}, not landed: {run.declined}." if run.declined else words
     age = ago(run.run.ended_at or run.run.at, seen.now)
     is_failed = run.run.state == "failed"
     return Waiting(

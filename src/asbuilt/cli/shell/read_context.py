@@ -5,10 +5,9 @@ Rule: these commands create nothing, start nothing, and do not import the plan p
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 from click.shell_completion import CompletionItem
@@ -26,6 +25,7 @@ from asbuilt.cli.shell.addresses import (
     never_ran,
     the_recorded,
 )
+from asbuilt.cli.shell.checkout import Checkout
 from asbuilt.cli.shell.options import Door, door_of
 from asbuilt.cli.ui.clock import now_in
 from asbuilt.errors import AsbuiltError, NotFound
@@ -36,14 +36,12 @@ from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries import plan_names
 from asbuilt.journal.runs import Run
 from asbuilt.library.name_resolution import refuse_unusable
-from asbuilt.library.repository_discovery import find_repository, merging, tip_of
 from asbuilt.library.search_path import Library, library_around
 from asbuilt.library.search_path import plans as shelved
 from asbuilt.settings import Settings
 
 if TYPE_CHECKING:
     from asbuilt.journal.queries.overview import RunView
-    from asbuilt.lifecycle.status.run_state import PhaseProgress
 
 
 class Seen(NamedTuple):
@@ -66,32 +64,13 @@ class Moment(NamedTuple):
     """Whether a worker is alive, here or in the fleet."""
     state: Path
     """The state folder, which holds the folders of attempts."""
-    root: Path | None = None
+    checkout: Checkout | None = None
     """The checkout in which plan files are; None outside a repository."""
 
-    def merge_by_hand(
-        self, branch: str, base: str | None, phases: Iterable[PhaseProgress]
-    ) -> Literal["none", "begun", "merged"]:
-        """Return how far the user has merged the commits that are proven, not landed, into a branch.
-
-        A branch that still points to the base of the run has none, which needs no git to see.
-        """
-        proven = [phase.commit for phase in phases if phase.state == "proven" and phase.commit]
-        checkout = find_repository(self.root) if self.root is not None and proven else None
-        if checkout is not None and merging(checkout) in proven:
-            return "begun"
-        if checkout is None or tip_of(checkout, branch) in (base, ""):
-            return "none"
-        from asbuilt.git.commits import landed_on, read_commit  # noqa: PLC0415  it starts git: few calls need it
-        from asbuilt.git.repository import open_repository, tip  # noqa: PLC0415
-
-        try:
-            repository = open_repository(checkout.root)
-            at = tip(repository, f"refs/heads/{branch}")
-            sources = [read_commit(repository, commit) for commit in proven] if at else []
-            return "merged" if at and len(landed_on(repository, at, sources)) == len(proven) else "none"
-        except AsbuiltError:  # without git, or with a damaged repository, the journal is still shown
-            return "none"
+    @property
+    def root(self) -> Path | None:
+        """The folder of the checkout."""
+        return None if self.checkout is None else self.checkout.root
 
     def seen(self, run: RunView | None) -> Seen:
         """Collect what the journal does not hold: the agent's last sign, the worker, and a full disk."""
@@ -160,8 +139,8 @@ def survey(door: Door, text: str | None = None) -> tuple[Library, Settings, Look
     if journal is None:
         return library, settings, None
     repo, _ = located(journal, repository, text)
-    root = repository.root if repository is not None else None
-    moment = Moment(now_in(wiring.zone(settings)), is_served(journal), journal.home.path, root)
+    checkout = Checkout(repository.root) if repository is not None else None
+    moment = Moment(now_in(wiring.zone(settings)), is_served(journal), journal.home.path, checkout)
     return library, settings, Looking(journal, repo, library, moment)
 
 

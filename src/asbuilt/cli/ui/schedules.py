@@ -6,9 +6,10 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from asbuilt.cli.ui.clock import at, parsed, stamp, until
+from asbuilt.cli.ui.words import by_whom
 
 if TYPE_CHECKING:
-    from asbuilt.journal.schedules import Schedule
+    from asbuilt.journal.schedules import Over, Schedule
 
 
 def schedule_sentence(schedule: Schedule, now: datetime) -> str:
@@ -19,6 +20,11 @@ def schedule_sentence(schedule: Schedule, now: datetime) -> str:
         deferred = f"deferred since {at(schedule.slot, now)}, {where} in progress"
         return f"{every}; {deferred}; looks again {when(schedule, now)}"
     return f"{every}; next {when(schedule, now)}"
+
+
+def over_words(over: Over, now: datetime) -> str:
+    """Return when and why a schedule ended: `ended 22:09: its run failed`."""
+    return f"ended {at(over.at, now)}{by_whom(over.reason)}"
 
 
 def when(schedule: Schedule, now: datetime) -> str:

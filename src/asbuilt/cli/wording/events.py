@@ -25,7 +25,7 @@ def _landed(event: landings.LandingDone) -> Words:
 
 
 def _refused(event: landings.LandingRefused) -> Words:
-    what = event.what.removeprefix("Not landed: ")
+    what = event.what.removeprefix("Not landed: ").removeprefix("Not undone: ")
     return "NOT UNDONE" if event.reverts else "NOT LANDED", what, True
 
 
@@ -56,6 +56,7 @@ LANDINGS: Final = (
     ),
     wording(landings.LandingDone, _landed),
     wording(landings.LandingRefused, _refused),
+    wording(landings.LandingDeclined, lambda event: ("DECLINED", f"the landing was {event.words}", True)),
     wording(landings.LandingRecovered, _recovered),
     wording(landings.LandingUnsigned, lambda event: ("UNSIGNED", event.why, True)),
     wording(landings.LandingUndone, lambda event: ("UNDONE", event.words, True)),

@@ -104,13 +104,14 @@ class Proving:
         order: Order | None = None,
         again: bool = False,
         suites: Mapping[str, Suite] | None = None,
-        floor: Sequence[Evidence] = (),
+        floor: Sequence[Evidence] | None = (),
     ) -> list[Evidence]:
         """Run the suites and a phase's own checks on a tree; reuse what this run showed of the same tree.
 
         `again` reuses nothing; `suites` replaces those of the run. With an `order`, files that configure a
         runner are those of its base, unless its text names them, and the phase's own tests run on that base
-        too. `floor` is what a proven tree showed: as many tests as there are enough.
+        too. `floor` is what other trees showed: as many tests as one of them has are enough; None: any
+        number.
         """
         setup, of = self._setup_of(tree)
         suites = self._record.suites() if suites is None else suites

@@ -16,6 +16,7 @@ from asbuilt.events.runs import ReportWritten
 from asbuilt.flows.checks.outcomes import failures_of
 from asbuilt.flows.checks.prove import Proving, tree_of
 from asbuilt.flows.landing.move import Refusal
+from asbuilt.flows.landing.target_tests import TargetTests
 from asbuilt.flows.run.approval import waived_in
 from asbuilt.flows.run.drift import corrected_in
 from asbuilt.flows.run.marks import marked, reopened
@@ -100,8 +101,8 @@ class Picks(Struct, frozen=True):
         """Prove each phase by its own checks at its commit, and the whole by the tests.
 
         A phase that the target has already, by a merge of the user, is proven on the target as it is now.
-        What fails runs again. A second failure refuses the landing, so that the next in line gets its
-        turn; a pass lands, and the event of the retry stays.
+        What fails runs again, held to the tests that the target has now. A second failure refuses the
+        landing, so that the next in line gets its turn; a pass lands, and the event of the retry stays.
         """
         is_empty = candidate.tip == candidate.onto and not candidate.present
         if is_empty or self._is_proven(tree_of(self.repository, candidate.top)):
@@ -110,11 +111,14 @@ class Picks(Struct, frozen=True):
         if not failures:
             return None
         self.record.append(LandingRetried(what=failures[0][:_WHAT_CHARS]), f"retried/{candidate.tip[:12]}")
-        failures, failing = self._failures(candidate)
-        return self._red(candidate, failures, failing) if failures else None
+        now = self._target.now(candidate.onto)
+        failures, failing = self._failures(candidate, now)
+        return self._red(candidate, failures, failing, _failing(now)) if failures else None
 
-    def _failures(self, candidate: candidates.Candidate) -> tuple[list[str], list[Evidence]]:
-        """Return what fails, in words and as evidence."""
+    def _failures(
+        self, candidate: candidates.Candidate, now: Sequence[Evidence] = ()
+    ) -> tuple[list[str], list[Evidence]]:
+        """Return what fails, in words and as evidence; `now`: what the target's tests show."""
         failures: list[str] = []
         failing: list[Evidence] = []
         for work, landed_as in self._landed_commits(candidate):
@@ -123,11 +127,7 @@ class Picks(Struct, frozen=True):
             shown = self._shown(candidate, work, landed_as, checks)
             failures += [f"phase {work.phase}: {failure}" for failure in failures_of(shown)]
             failing += [evidence for evidence in shown if evidence.outcome != "PASS"]
-        last = self.facts.pending[-1]
-        proven = tree_of(self.repository, last.commit)
-        # A phase may have removed tests, and was judged, or signed off, for it.
-        floor = [evidence for evidence in self.record.shown(last.run) if evidence.tree == proven]
-        tests = _failing_tests(self.proving, tree_of(self.repository, candidate.tip), floor)
+        tests = _failing(self._target.on(candidate.tip, self.facts.pending[-1], now))
         return failures + failures_of(tests), failing + tests
 
     def _shown(
@@ -159,9 +159,10 @@ class Picks(Struct, frozen=True):
         wanted = {(work.run, work.phase) for work in self.facts.pending}
         back = [
             outcome
-            for run in sorted({run for run, _ in wanted})
-            for outcome in commits.outcomes(self.repository, onto, run, since=self.facts.base)
-            if outcome.undone and (run, outcome.phase) in wanted
+            for outcome in commits.outcomes(
+                self.repository, onto, *sorted({run for run, _ in wanted}), since=self.facts.base
+            )
+            if outcome.undone and (outcome.run, outcome.phase) in wanted
         ]
         if not back:
             return None
@@ -172,6 +173,10 @@ class Picks(Struct, frozen=True):
             "An undo drops it here, too.",
             f"asbuilt land {slug} --undo",
         )
+
+    @property
+    def _target(self) -> TargetTests:
+        return TargetTests(self.record, self.repository, self.proving)
 
     def _landed_commits(self, candidate: candidates.Candidate) -> list[tuple[Work, str]]:
         landed_as = dict((*candidate.commits, *candidate.present))
@@ -188,7 +193,11 @@ class Picks(Struct, frozen=True):
         return tree == tree_of(self.repository, last)
 
     def _red(
-        self, candidate: candidates.Candidate, failures: list[str], failing: Sequence[Evidence]
+        self,
+        candidate: candidates.Candidate,
+        failures: list[str],
+        failing: Sequence[Evidence],
+        red: Sequence[Evidence],
     ) -> Refusal:
         branch, slug = self.record.run.options.branch, self.record.run.options.slug
         kept = self.record.keep(failing)
@@ -200,7 +209,7 @@ class Picks(Struct, frozen=True):
                 f"then: `asbuilt land {slug}`; or revert it: `asbuilt land {slug} --undo`",
                 kept,
             )
-        if red := _failing_tests(self.proving, tree_of(self.repository, candidate.onto)):
+        if red:
             again = f"asbuilt land {slug}"
             return _red_target(branch, candidate, f"Not landed: {branch}", again, _mending(red, branch), kept)
         return Refusal(
@@ -264,24 +273,31 @@ class Reverts(Struct, frozen=True):
         )
 
     def refusal(self, candidate: candidates.Candidate) -> Refusal | None:
-        """Run the tests on the tree without them."""
+        """Run the tests on the tree without them; what fails runs again, held to what the target has now."""
         if candidate.tip == candidate.onto:
             return None
-        failing = _failing_tests(self.proving, tree_of(self.repository, candidate.tip))
+        newest = self.facts.undoes[-1]
+        if not _failing(self._target.on(candidate.tip, newest)):
+            return None
+        now = self._target.now(candidate.onto)
+        failing = _failing(self._target.on(candidate.tip, newest, now))
         if not failing:
             return None
         branch, slug = self.record.run.options.branch, self.record.run.options.slug
         kept, again = self.record.keep(failing), f"asbuilt land {slug} --undo"
-        if red := _failing_tests(self.proving, tree_of(self.repository, candidate.onto)):
+        if red := _failing(now):
             return _red_target(branch, candidate, f"Not undone: {branch}", again, _mending(red, branch), kept)
-        newest = self.facts.undoes[-1].landed_as
         return Refusal(
             f"Not undone: on {branch} without this work, `{failing[0].command}` fails: {failing[0].why}.",
             "Later commits need what the undo would remove. Nothing moved. Revert them first.",
-            f"`git log --oneline {newest[:10]}..{branch}`",
+            f"`git log --oneline {newest.landed_as[:10]}..{branch}`",
             f"then undo again: `{again}`",
             kept,
         )
+
+    @property
+    def _target(self) -> TargetTests:
+        return TargetTests(self.record, self.repository, self.proving, reverts=True)
 
     def details(self, candidate: candidates.Candidate) -> str:
         """Keep which commits were reverted by which."""
@@ -295,8 +311,7 @@ class Reverts(Struct, frozen=True):
 def commits_on(repository: Repository, facts: UndoFacts, at: str) -> dict[str, bool]:
     """Return the commits of the undone work in a history, and whether each is reverted there."""
     runs = sorted({landed.run for landed in facts.undoes})
-    found = (outcome for run in runs for outcome in commits.outcomes(repository, at, run))
-    return {outcome.commit: outcome.undone for outcome in found}
+    return {outcome.commit: outcome.undone for outcome in commits.outcomes(repository, at, *runs)}
 
 
 def reopens(facts: UndoFacts) -> list[str]:
@@ -332,8 +347,8 @@ def _mending(failing: Sequence[Evidence], branch: str) -> str:
     return f"`{shown}` `# fails on {branch}: commit a fix there`"
 
 
-def _failing_tests(proving: Proving, tree: str, floor: Sequence[Evidence] = ()) -> list[Evidence]:
-    return [evidence for evidence in proving.prove(tree, floor=floor) if evidence.outcome != "PASS"]
+def _failing(shown: Sequence[Evidence]) -> list[Evidence]:
+    return [evidence for evidence in shown if evidence.outcome != "PASS"]
 
 
 def _named(found: candidates.Conflict) -> str:

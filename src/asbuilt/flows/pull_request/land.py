@@ -273,8 +273,9 @@ class Pulls:
         """Map each proven commit to its commit in a history, found by trailers."""
         there = {
             (outcome.run, outcome.phase): outcome.commit
-            for run in sorted({work.run for work in facts.pending})
-            for outcome in commits.outcomes(self._repository, at, run, since=since)
+            for outcome in commits.outcomes(
+                self._repository, at, *sorted({work.run for work in facts.pending}), since=since
+            )
             if not outcome.undone
         }
         found = ((work.commit, there.get((work.run, work.phase))) for work in facts.pending)

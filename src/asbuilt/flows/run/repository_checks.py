@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -111,6 +112,72 @@ def check_plan_branch(record: Record, repository: Repository, ground: Ground) ->
         why="The plan's proven commits would replace the commits on it. Rename it first.",
         next_step=f"`git branch --move {branch} {branch}-mine`",
     )
+
+
+def lost_work(record: Record, repository: Repository, ground: Ground, done: Collection[str]) -> list[Landed]:
+    """Return landed work that the target does not have any more, such as after a `git reset` of the user.
+
+    Only the last proof of a phase counts, unless the user has marked the phase since. Work that landed by a
+    pull request is on the forge's branch, which the user's own may not have yet.
+    """
+    run, standing = record.run, ground.standing
+    marked = {phase for phase, _ in standing.by_hand}
+    last = {work.phase: work.commit for work in standing.proven if work.phase in {*done} - marked}
+    with record.store.read() as session:
+        found = [
+            (runs.find(session, run.org, run.repo, landing.run), landing)
+            for landing in standing.landings
+            if landing.branch == run.options.branch and landing.landed
+        ]
+    landings = [landing for by, landing in found if by is not None and by.options.landing != "pr"]
+    landed = [work for landing in landings for work in landing.landed if last.get(work.phase) == work.commit]
+    return _without_those_on(repository, ground.target, landed)
+
+
+def _without_those_on(repository: Repository, target: str, landed: list[Landed]) -> list[Landed]:
+    kept = [work for work in landed if commits.contains(repository, target, work.landed_as)]
+    # Reverts come after the landing. A rewritten history may have a copy of a commit anywhere.
+    is_whole = bool(kept) and len(kept) == len(landed)
+    since = commits.read_commit(repository, kept[0].landed_as).parents[:1] if is_whole else ()
+    found = {
+        (outcome.run, outcome.phase): outcome.undone
+        for outcome in commits.outcomes(
+            repository, target, *sorted({work.run for work in landed}), since=next(iter(since), None)
+        )
+    }
+    # What the user merged by hand may have landed as a commit without trailers.
+    gone = [work for work in landed if found.get((work.run, work.phase), work not in kept)]
+    return list({work.commit: work for work in gone}.values())
+
+
+def need_landed(record: Record, repository: Repository, ground: Ground, done: Collection[str]) -> None:
+    """Refuse to build on a target from which landed work was removed."""
+    lost, options = lost_work(record, repository, ground, done), record.run.options
+    if lost:
+        phase, landed_as = lost[0].phase, lost[0].landed_as[:10]
+        raise GateStopped(
+            f"phase {phase} landed as {landed_as}, and {options.branch} does not have it any more",
+            why=f"A run would build on {options.branch} without it. Land it again. Or open its phases: "
+            f"asbuilt land {options.slug} --undo. Or accept {options.branch} as it is: "
+            f"asbuilt plan mark {options.slug} {phase} done.",
+            next_step=f"`asbuilt land {options.slug}`",
+        )
+
+
+def landable_again(
+    record: Record, repository: Repository, ground: Ground, done: Collection[str]
+) -> list[Work]:
+    """Return lost work to land again; raise if git has deleted its commits."""
+    lost, options = lost_work(record, repository, ground, done), record.run.options
+    missing = next((work for work in lost if not is_here(repository, work.commit)), None)
+    if missing is not None:
+        raise GateStopped(
+            f"{options.branch} and this repository do not have the landed commit of phase {missing.phase}",
+            why=f"It landed, and commit {missing.commit[:12]} was deleted since. Nothing can land again. "
+            "An undo opens its phases, and the next run works on them.",
+            next_step=f"`asbuilt land {options.slug} --undo`",
+        )
+    return [Work(*work[:3]) for work in lost]
 
 
 def leftover_workspaces(record: Record, repository: Repository, spaces: Path) -> tuple[str, ...]:

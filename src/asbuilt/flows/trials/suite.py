@@ -81,9 +81,9 @@ class Trials:
         *,
         command: str = "",
         folder: str = "",
-        floor: Sequence[Evidence] = (),
+        floor: Sequence[Evidence] | None = (),
     ) -> None:
-        """Keep the parts; `command` starts the tests, in `folder`; `floor` is what a proven tree showed."""
+        """Keep the parts; `command` starts the tests, in `folder`; `floor`: see `Proving.prove`."""
         self.environment = environment
         self.order = order
         self.trees = Trees(repository, order.base if order else "", tree)
@@ -158,10 +158,11 @@ class Trials:
 
     def may_shrink(self, suite: Ran, baseline: Counts | None, name: str) -> bool:
         """Return whether fewer tests may be right: a proven tree had as many, or they are compared."""
-        is_proven = any(has_as_many(proven, suite.counts) for proven in self.floor if proven.name == name)
+        floor = () if self.floor is None else self.floor
+        is_proven = any(has_as_many(proven, suite.counts) for proven in floor if proven.name == name)
         followed = bool(baseline and baseline.passed and suite.counts and suite.counts.passed)
         is_known = self.order is not None and (self.order.compared or followed)
-        return is_proven or (is_known and bool(self.changed_held(suite)))
+        return self.floor is None or is_proven or (is_known and bool(self.changed_held(suite)))
 
     def changed_held(self, suite: Ran) -> dict[str, str]:
         """Return the changed files among tests that existed before, with their old contents."""

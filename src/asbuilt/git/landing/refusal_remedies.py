@@ -39,7 +39,7 @@ def stash(repository: Repository, checkout: Checkout, paths: Sequence[str], old:
     if not _can_be_typed(command):
         command = f"{_git(repository, checkout)} stash"
     back = f"{_git(repository, checkout)} stash pop"
-    return Remedy(command=command, comment=f"then {back} brings your changes back")
+    return Remedy(command=command, comment=f"then {back} brings your changes back; merge what conflicts")
 
 
 def set_aside(

@@ -27,7 +27,7 @@ from asbuilt.journal.queries.facts_cache import Folds, PlanFold
 from asbuilt.journal.queues import landing_queue
 from asbuilt.journal.reviews import Review
 from asbuilt.journal.runs import Run
-from asbuilt.journal.schedules import Schedule
+from asbuilt.journal.schedules import Over, Schedule
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.kinds import Facts, fold
 from asbuilt.lifecycle.plan_run.drift import drifted
@@ -87,6 +87,10 @@ class RunView(NamedTuple):
     """Number of phases whose proven work has not landed, of this run and earlier ones."""
     base: str | None = None
     """The commit that it started from."""
+    had_it: bool = False
+    """The target had all of its work already, for example by another plan or a merge."""
+    declined: str = ""
+    """Who declined the landing of its proven work, and why; empty if it was not declined."""
 
     @property
     def failures(self) -> tuple[Failure, ...]:
@@ -133,6 +137,8 @@ class PlanView(NamedTuple):
     spent: Spent
     notes: tuple[str, ...] = ()
     schedule: Schedule | None = None
+    over: Over | None = None
+    """How its schedule ended, if it did since the newest run was requested."""
     vain_undo: RunView | None = None
     """An undo that reverted nothing, if no run has changed the plan since."""
 
@@ -200,6 +206,8 @@ def _run_view(session: Session, blobs: Blobs, run: Run, facts: Facts) -> RunView
         facts.baseline_shown if isinstance(facts, ProvingFacts) and facts.baseline == "FAIL" else "",
         len({work.phase for work in facts.pending}) if isinstance(facts, DeliveryFacts) else 0,
         facts.base,
+        isinstance(facts, DeliveryFacts) and facts.landing.had_it,
+        facts.declined if isinstance(facts, DeliveryFacts) else "",
     )
 
 
@@ -261,6 +269,7 @@ def _view(
             total(fold.used.values()),
             tuple(known[every[0].run if every else ""].pending_notes),
             schedules.find(session, address),
+            schedules.over(session, address, since=every[0].at if every else ""),
             None if undo is None else _run_view(session, blobs, undo, known[undo.run]),
         )
 

@@ -8,7 +8,7 @@ from msgspec import field
 
 from asbuilt.events.approvals import ApprovalAnswered
 from asbuilt.events.event import Entry
-from asbuilt.events.landings import LandingDone
+from asbuilt.events.landings import LandingDeclined, LandingDone
 from asbuilt.events.options import Landing, RunOptions
 from asbuilt.events.phases import SignOffWanted
 from asbuilt.events.plans import PlanCompared, PlanDiffers, PlanMarked
@@ -63,6 +63,8 @@ class DeliveryFacts(ProvingFacts):
     sign_offs: dict[str, SignOffWanted] = field(default_factory=dict)
     reported: bool = False
     landing: LandingState = field(default_factory=LandingState)
+    declined: str = ""
+    """Who declined the landing of its proven work, and why; empty if it was not declined."""
     landed: list[Landed] = field(default_factory=list)
     marks_landed: bool = False
     marked: bool = True
@@ -149,6 +151,8 @@ class DeliveryFacts(ProvingFacts):
                 self.marked, self.marks_landed = False, event.marks
                 self.landed += [Landed(*commit) for commit in event.commits]
                 start_over(self.pull)
+            case LandingDeclined():
+                self.declined = event.words
             case IssuesTold():
                 self.issues = ()
             case PullMerging():

@@ -23,6 +23,8 @@ class LandingState(Struct):
     """The intention; an interrupted landing is recovered from it."""
     tip: str | None = None
     """The target's tip after the landing."""
+    had_it: bool = False
+    """The target had all of it already; nothing moved."""
     tidied: bool = False
     line: landings.LandingQueued | None = None
     """Its place in the line of the branch, while it waits there."""
@@ -41,7 +43,7 @@ def fold_landing(landing: LandingState, event: Event) -> None:
         case landings.LandingIntended():
             landing.state, landing.intent = "intended", event
         case landings.LandingDone():
-            landing.state, landing.tip = "landed", event.new
+            landing.state, landing.tip, landing.had_it = "landed", event.new, event.by_hand
         case landings.LandingRefused():
             landing.state, landing.reason = "refused", f"{event.what} {event.why}".strip()
             landing.next_step, landing.other = event.next, event.other

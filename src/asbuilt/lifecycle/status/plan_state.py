@@ -19,6 +19,8 @@ class Landing(NamedTuple):
 
     run: str
     landed: tuple[Landed, ...]
+    branch: str = ""
+    """Empty in an older journal."""
 
 
 class Standing(NamedTuple):
@@ -79,7 +81,7 @@ def _record(standing: Standing, event: Event, run: str) -> Standing:
             word = (event.phase, event.status == "done")
             return standing._replace(by_hand=(*standing.by_hand, word))
         case LandingDone():
-            landing = Landing(run, tuple(Landed(*commit) for commit in event.commits))
+            landing = Landing(run, tuple(Landed(*commit) for commit in event.commits), event.branch)
             return standing._replace(landings=(*standing.landings, landing))
         case LandingUndone():
             gone = frozenset(event.commits)

@@ -13,7 +13,7 @@ from asbuilt.cli.commands.approve.reviewers import plan_question
 from asbuilt.cli.commands.land import land
 from asbuilt.cli.runs import inbox
 from asbuilt.cli.runs.drafts import as_json, draft_of, screen_of
-from asbuilt.cli.runs.next_step import answering
+from asbuilt.cli.runs.next_step import answering, deciding_again
 from asbuilt.cli.runs.plan_approval import edited, give, result_of
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.shell.options import Door, subcommand
@@ -26,7 +26,7 @@ from asbuilt.cli.ui.messages import answer, next_command
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.wording.reviews import under_review
 from asbuilt.errors import DONE, UsageWrong
-from asbuilt.flows.requests import put_off
+from asbuilt.flows.requests import decline, put_off
 from asbuilt.journal import reviews
 from asbuilt.journal.approvals import Approval
 from asbuilt.journal.ids import LOCAL, Address
@@ -220,9 +220,7 @@ def _answer(door: Door, name: str, reply: Answered | Later) -> int:
     if run is not None and isinstance(reply, Yes):
         return land(door, run.options.slug)
     if run is not None:
-        door.screen.answer(f"{run.name} is not landed; its commits are kept.")
-        next_command(door, f"asbuilt report {run.name}")
-        return DONE
+        return _declined(door, run, recorded(reply)[1] or "")
     site, number = inbox.question_at(door, name)
     if isinstance(reply, Yes):
         _may_be_yes(site, inbox.question_in(site, number), reply.note)
@@ -235,6 +233,16 @@ def _answer(door: Door, name: str, reply: Answered | Later) -> int:
     door.screen.answer_all(outcome.rows)
     outcome.show_next(door, site)
     return code
+
+
+def _declined(door: Door, run: Run, note: str) -> int:
+    """Record that the user does not land what a run has proven."""
+    decline(inbox.here(door, run.name).journal.store, run, note=note, asker=asker(door))
+    slug = run.options.slug
+    if not door.emitted("asbuilt.answer/1", {"run": run.name, "answer": "no", "note": note, "exit": DONE}):
+        door.screen.answer(f"{run.name} is not landed; its commits are kept.")
+        deciding_again(slug).show(door)
+    return DONE
 
 
 @subcommand(

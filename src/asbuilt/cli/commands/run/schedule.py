@@ -16,13 +16,14 @@ from asbuilt.cli.runs.grants import need_grants
 from asbuilt.cli.shell.options import Door, with_options
 from asbuilt.cli.shell.run_context import Site, asker
 from asbuilt.cli.ui.clock import now_in, stamp
-from asbuilt.cli.ui.messages import answer, next_command
-from asbuilt.cli.ui.schedules import schedule_json, schedule_sentence
+from asbuilt.cli.ui.messages import answer, next_command, talk
+from asbuilt.cli.ui.schedules import over_words, schedule_json, schedule_sentence
 from asbuilt.errors import UsageWrong
 from asbuilt.events.options import Between, RunOptions
 from asbuilt.flows.schedule import schedule, setting_of
 from asbuilt.journal import schedules
 from asbuilt.journal.ids import Address
+from asbuilt.journal.runs import Run
 from asbuilt.journal.schedules import Schedule
 from asbuilt.library.time_zones import zone_name
 from asbuilt.lifecycle.run import working_hours
@@ -186,13 +187,18 @@ def put_on(
     return is_all
 
 
-def show_schedule(door: Door, site: Site, address: Address) -> None:
-    """Print when the plan's schedule fires next, if it has one."""
+def show_schedule(door: Door, site: Site, run: Run) -> None:
+    """Print when the schedule of a run's plan fires next, or that it ended since the run was requested."""
+    if door.json:
+        return
     with site.journal.store.read() as session:
-        timer = schedules.find(session, address)
-    if timer is not None and not door.json:
-        zone = wiring.zone(site.desk.settings)
-        door.screen.talk(f"Scheduled {schedule_sentence(timer, now_in(zone))}.")
+        timer = schedules.find(session, run.address)
+        over = schedules.over(session, run.address, since=run.at)
+    now = now_in(wiring.zone(site.desk.settings))
+    if timer is not None:
+        door.screen.talk(f"Scheduled {schedule_sentence(timer, now)}.")
+    elif over is not None:
+        talk(door, "", f"The schedule {over_words(over, now)}.")
 
 
 def _confirm(door: Door, timer: Schedule, every: Every, *, is_new: bool) -> None:
