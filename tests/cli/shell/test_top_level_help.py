@@ -153,6 +153,8 @@ error: asbuilt config show: got unexpected extra argument (now)
 def test_json_is_refused_where_there_is_none(asbuilt: Callable[..., str]) -> None:
     assert asbuilt("config", "--json", "set", "landing.mode", "pr") == snapshot("""\
 exit 2
+--- stdout
+{"schema":"asbuilt.error/1","error":"UsageWrong","what":"asbuilt config set has no --json","why":"The command has no machine-readable output.","next":"`asbuilt config set -h` lists its options.","next_command":"asbuilt config set -h","exit":2}
 --- stderr
 error: asbuilt config set has no --json
   Why:  The command has no machine-readable output.
