@@ -115,7 +115,9 @@ def _terms(door: Door, site: Site, draft: Draft) -> list[tuple[str, str]]:
         branch=branch or "the branch that is checked out", hold=True, caps=chosen_for_runs(settings).caps
     )
     try:
-        options = with_team(options, settings, door.environ, agent=None, script=UNNAMED)
+        # A run of the plan takes over the agent that the user has named for its authoring.
+        named = run.options.named_agent if run else ""
+        options = with_team(options, settings, door.environ, agent=named or None, script=UNNAMED)
     except AsbuiltError as error:
         # The approver needs no agent on their own machine.
         _, *others = terms_of(options, expected)

@@ -148,6 +148,7 @@ def _fix_engine(door: Door) -> int:
         wiring.ensure_worker(journal.home, door.environ)
     if not door.emitted("asbuilt.engine/1", {"enqueued": again}):
         door.screen.answer(f"{again} {'run' if again == 1 else 'runs'} enqueued again; none starts twice.")
+        next_command(door, "asbuilt status")
     return DONE
 
 
@@ -161,10 +162,12 @@ def _fix_sandbox(door: Door, *, yes: bool) -> int:
     sandbox = look_at_sandbox(required=True)
     if sandbox.holds:
         door.screen.answer("The sandbox works: a write and a connection were refused just now.")
+        next_command(door, "asbuilt doctor")
         return DONE
     door.screen.answer_all(explained(door.screen.out, sandbox.refusals[0]))
     door.screen.answer("Or, without root, continue without a sandbox: sandbox.required = false.")
     if not (yes or agreed(door, "Set sandbox.required to false?")):
+        next_command(door, "asbuilt doctor --fix sandbox --yes", comment="to continue without a sandbox")
         return GATE_STOPPED
     click.get_current_context().invoke(set_value, key="sandbox.required", value="false", user=True)
     return DONE

@@ -183,6 +183,9 @@ def put_on(
     wiring.ensure_worker(home, door.environ)
     if is_all or not door.json:
         _confirm(door, asked.schedule, every, is_new=asked.before is None)
+    if is_all and not door.json:
+        slug = options.slug
+        next_command(door, f"asbuilt run {slug}", other=f"end the schedule: `asbuilt stop {slug}`")
     return is_all
 
 
@@ -210,7 +213,6 @@ def _confirm(door: Door, timer: Schedule, every: Every, *, is_new: bool) -> None
     if not survives:
         text = "Fires only while a worker is running; after `asbuilt worker install` also after a restart."
         door.screen.talk_all(door.screen.err.hanging(f"{door.screen.err.symbols.note} ", text))
-    next_command(door, f"asbuilt run {timer.slug}", other=f"end the schedule: `asbuilt stop {timer.slug}`")
 
 
 def _meant(setting: Setting, window: Window | None) -> dict[str, Any]:
