@@ -44,7 +44,7 @@ def difference(site: Site, address: Address, plan: Plan, pen: Pen) -> list[str]:
     with site.journal.store.read() as session:
         approved = drafts_of(session, address).approved[-1]
     before = read(site.journal.blobs.get(approved.text))
-    return change_rows(pen, changes(before.source.lines, plan.source.lines))
+    return change_rows(pen, changes(before, plan))
 
 
 def change_rows(pen: Pen, found: Sequence[Change], *, most: int = _CHANGES) -> list[str]:

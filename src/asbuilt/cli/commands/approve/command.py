@@ -117,6 +117,9 @@ class _Inbox(LazyGroup):
             name, *rest = args
             words = [*takewhile(lambda word: not _OPTION.fullmatch(word), rest)]
             options = rest[len(words) :]
+            if not words and options[:1] in (["-m"], ["--message"]):
+                # The words of an answer, whose verb was left out.
+                words, options = options[1:2], options[2:]
             if len(words) > 1 or (words and words[0] not in _VERBS):
                 return "reply", _reply, [*options, "--", name, " ".join(words)]
             args = [*(words or ["show"]), name, *options]

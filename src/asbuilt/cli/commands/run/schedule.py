@@ -142,8 +142,10 @@ def _cadence(settings: Settings, door: Door, every: str, plan: str) -> Every:
     if isinstance(read, grammar.Unreadable):
         raise UsageWrong(
             f'"{every}" is no schedule: {read.why}',
-            why="asbuilt does not guess a schedule.",
-            next_step=f'`asbuilt run {quote(plan)} --every "day at 9am"`, or: {", ".join(grammar.EXAMPLES)}',
+            why=f"asbuilt does not guess a schedule. It reads: {', '.join(grammar.EXAMPLES)}.",
+            next_step=f'`asbuilt run {quote(plan)} --every "day at 9am"`',
+            typed=every,
+            meant="day at 9am",
         )
     moved = grammar.moved(read, settings.number("schedule.offset"))
     zone = zone_name(settings.text("time.zone"), door.environ)
@@ -160,6 +162,8 @@ def _hours(settings: Settings, door: Door, between: str | None, plan: str) -> Be
             f'"{between}" is no span of hours',
             why="A run could start outside the hours that you allow.",
             next_step=f"`asbuilt run {quote(plan)} --between 22:00-07:00`; the hours may span midnight.",
+            typed=between,
+            meant="22:00-07:00",
         )
     return Between(hours=window.words, zone=zone)
 
