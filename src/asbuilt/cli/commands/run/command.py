@@ -238,7 +238,7 @@ def _goes_ahead(door: Door, opened: Opened, phases: Sequence[Phase], options: Ru
     report_files_left_out(door, options, opened.at.shown)
     report_sign_offs_to_come(door, phases)
     is_implied, slug = wish.auto or wish.finish, opened.at.slug
-    return is_start_confirmed(door, slug, phases, is_implied=is_implied, again=wish.typed(slug))
+    return is_start_confirmed(door, slug, phases, is_implied=is_implied, again=wish.typed(slug, door.start))
 
 
 def _hold_to_approval(door: Door, site: Site, address: Address, opened: Opened) -> None:

@@ -48,9 +48,11 @@ class Wish(NamedTuple):
         """Whether no option asks for a run of another shape than the last one."""
         return not (self.phase or self.finish or self.auto or self.hold or self.landing or self.lanes)
 
-    def typed(self, slug: str) -> str:
+    def typed(self, slug: str, start: Path) -> str:
         """Return the command that asks for the same; an agent that is taken over from before is not named."""
-        names = {} if self.before else {"--agent": self.agent, "--script": self.script}
+        script, here = Path(self.script or ""), start.resolve()
+        shown = script.relative_to(here) if script.is_relative_to(here) else script
+        names = {} if self.before else {"--agent": self.agent, "--script": self.script and str(shown)}
         given = {**names, "--lanes": self.lanes and str(self.lanes)}
         words = [word for name, value in given.items() if value for word in (name, value)]
         flags = ["--hold"] * self.hold + [f"--{self.landing}"] * bool(self.landing)
