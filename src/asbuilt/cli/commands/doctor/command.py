@@ -13,14 +13,17 @@ from asbuilt.cli.commands.doctor import page
 from asbuilt.cli.commands.doctor.fixes import FIXES, explained
 from asbuilt.cli.commands.doctor.machine import look_at_sandbox
 from asbuilt.cli.commands.doctor.page import Row, State
-from asbuilt.cli.commands.doctor.probes import look
+from asbuilt.cli.commands.doctor.probes import look as probe
 from asbuilt.cli.commands.doctor.rows import conclusion, judge, most_urgent
+from asbuilt.cli.commands.status import views_here
 from asbuilt.cli.runs import test_command
 from asbuilt.cli.runs.check_trial import given_here
 from asbuilt.cli.runs.next_step import Next, first_step, has_agent, script_option
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.plan_context import Desk, desk_for
+from asbuilt.cli.shell.read_context import look
+from asbuilt.cli.ui.advice import first_command
 from asbuilt.cli.ui.confirm import agreed
 from asbuilt.cli.ui.messages import next_command, talk
 from asbuilt.cli.ui.screen import printable
@@ -36,6 +39,7 @@ from asbuilt.proof.test_command_trials import Seen, best
 from asbuilt.settings import load
 
 _BY_HAND: Final = 'asbuilt config set checks.tests "<command>"'
+_TESTS: Final = "asbuilt doctor --tests"
 _AGENTS: Final = "asbuilt doctor agents"
 _BY_EXIT_CODE: Final = "asbuilt config set checks.counts exit-code"
 
@@ -49,7 +53,7 @@ def check(door: Door, *, tests: bool, save: bool, fix: str | None, yes: bool) ->
     desk = desk_for(door) if tests or save else None
     if desk is not None and desk.library.repository is not None and not test_command.is_settled(desk):
         return _settle(door, desk, save=save)
-    facts = look(door, tests=None if desk is None else given_here(door, desk))
+    facts = probe(door, tests=None if desk is None else given_here(door, desk))
     rows = judge(facts)
     summary = conclusion(rows, facts)
     if not door.emitted(page.SCHEMA, page.as_json(rows, summary)):
@@ -78,9 +82,17 @@ def _first_step(desk: Desk, *, is_able: bool) -> Next:
 
 
 def _after_settling(door: Door, desk: Desk) -> Next:
-    """Return the next command once the tests are settled; git needs the user's name for every commit."""
+    """Return the next command once the tests are settled: the run that failed without them.
+
+    Git needs the user's name for every commit.
+    """
     if desk.library.repository is not None and not is_named(desk.library.repository.common):
         return Next("", advice=NAMING)
+    _, looking = look(door)
+    runs = [view.run for view in views_here(looking) if view.run] if looking is not None else []
+    lacked = [run for run in runs if first_command(run.waits_for.next_step).startswith(_TESTS)]
+    if lacked:
+        return Next(f"asbuilt run {lacked[0].run.options.slug}")
     return _first_step(desk, is_able=has_agent(desk.settings, door.environ))
 
 

@@ -195,9 +195,8 @@ def look_on(  # noqa: PLR0913 - a run is followed in these ways
         door.screen.talk(printable(f"Left running: {run.name} continues in the worker (pid {pid})."))
         next_command(door, f"asbuilt watch {slug}", other=f"end it: `asbuilt stop {slug}`")
         return INTERRUPTED
-    code = outcome.shown(door, view, before_next=before_next)
     show_schedule(door, site, run.address)
-    return code
+    return outcome.shown(door, view, before_next=before_next)
 
 
 def _lookout(
