@@ -23,7 +23,6 @@ from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.plan_context import Desk, desk_for
 from asbuilt.cli.shell.read_context import look
-from asbuilt.cli.ui.advice import first_command
 from asbuilt.cli.ui.confirm import agreed
 from asbuilt.cli.ui.messages import next_command, talk
 from asbuilt.cli.ui.screen import printable
@@ -90,7 +89,7 @@ def _after_settling(door: Door, desk: Desk) -> Next:
         return Next("", advice=NAMING)
     _, looking = look(door)
     runs = [view.run for view in views_here(looking) if view.run] if looking is not None else []
-    lacked = [run for run in runs if first_command(run.waits_for.next_step).startswith(_TESTS)]
+    lacked = [run for run in runs if run.waits_for.next_step.strip("`").startswith(_TESTS)]
     if lacked:
         return Next(f"asbuilt run {lacked[0].run.options.slug}")
     return _first_step(desk, is_able=has_agent(desk.settings, door.environ))
