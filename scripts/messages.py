@@ -64,6 +64,8 @@ def _text(node: ast.expr, constants: dict[str, ast.expr]) -> str:
             return text
         case ast.JoinedStr(values=values):
             return "".join(_text(value, constants) for value in values)
+        case ast.BoolOp(op=ast.Or(), values=[*_, text]):
+            return _text(text, constants)
         case ast.IfExp(body=body, orelse=other):
             return f"{_text(body, constants)} / {_text(other, constants)}"
         case ast.BinOp(left=left, op=ast.Add(), right=right):

@@ -244,3 +244,12 @@ def end_worker(office: Office) -> None:
     """End the office's worker as a power cut would."""
     os.kill(holder(office.state / "worker.lock") or 0, signal.SIGKILL)
     until(lambda: holder(office.state / "worker.lock") is None)
+
+
+def test_after_an_authoring_that_gave_up_land_names_the_command_that_starts_it_again(office: Office) -> None:
+    office.script.write_text(turn("draft", say("no plan")), encoding="utf-8")
+    wish = ("author", "call out", "--light", "--attempts", "1", "--script", str(office.script))
+    assert nexts(office.asbuilt(*wish))[0] == "asbuilt run call-out"
+    refused = office.asbuilt("land", "call-out")
+    assert "error: nothing to land: no phase is proven" in refused
+    assert nexts(refused)[0] == "asbuilt run call-out"

@@ -181,6 +181,9 @@ sandbox: bubblewrap does not work here: it ran, and let a write or a connection
 No change is known that helps. command -v bwrap names the program; it should be
 the distribution's own.
 Or, without root, continue without a sandbox: sandbox.required = false.
+--- stderr
+Next: asbuilt doctor --fix sandbox --yes
+      # to continue without a sandbox
 """)
     assert list(Path(environ["HOME"]).glob(".config/asbuilt/*")) == []
 
@@ -218,13 +221,16 @@ def test_what_holds_needs_no_fix(asbuilt: Callable[..., str]) -> None:
 exit 0
 --- stdout
 The sandbox works: a write and a connection were refused just now.
+--- stderr
+Next: asbuilt doctor
 """)
 
 
 def test_a_fix_is_not_for_scripts_that_read(asbuilt: Callable[..., str]) -> None:
-    assert asbuilt("doctor", "--fix", "sandbox", "--json") == snapshot("""\
-exit 2
---- stderr
+    code, _, told = asbuilt("doctor", "--fix", "sandbox", "--json").partition("\n--- stdout\n")
+    document, _, words = told.partition("--- stderr\n")
+    assert (code, json.loads(document)["what"]) == ("exit 2", "asbuilt doctor --fix has no --json")
+    assert words == snapshot("""\
 error: asbuilt doctor --fix has no --json
   Why:  It shows a change and asks the user to confirm it.
   Next: asbuilt doctor --json

@@ -24,6 +24,10 @@ def test_m_opens_the_line_and_enter_finishes_the_note() -> None:
 
 def test_a_command_that_is_typed_too_early_becomes_no_note() -> None:
     assert typed_on(None, "git status\r") == (None, [])
+    assert typed_on(None, "rm plans/x.md\r") == (None, [])
+    assert typed_on(None, "r") == (None, [])
+    assert typed_on(None, "m", after_s=0.2) == (None, [])
+    assert typed_on(None, "m", after_s=1.2) == ("", [])
 
 
 def test_escape_and_an_empty_line_send_nothing_and_arrows_do_nothing() -> None:

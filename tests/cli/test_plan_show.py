@@ -329,8 +329,7 @@ exit 2
 error: "My Plan.md" cannot name a plan
   Why:  A plan's name is typed in commands: letters a-z, digits and hyphens, no
         hyphen in front.
-  Next: mv 'My Plan.md' my-plan.md
-        # in its folder
+  Next: mv 'plans/My Plan.md' plans/my-plan.md
 """),
         ),
         (

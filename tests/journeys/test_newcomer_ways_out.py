@@ -73,6 +73,9 @@ def test_a_run_whose_plan_file_is_renamed_says_so_and_names_no_path_that_was_typ
     status = office.asbuilt("status", "greet")
     assert "the plan's file plans/greet.md is gone. Why: It was moved or deleted" in " ".join(status.split())
     assert "exactly as written" not in status
+    (office.shop / "plans/hello.md").rename(office.shop / "plans/greet.md")
+    for shown in (office.asbuilt("status", "greet"), office.asbuilt()):
+        assert nexts(shown) == ["asbuilt run greet"]
 
 
 def test_a_question_is_answered_by_the_name_of_its_plan_and_a_no_keeps_what_is_proven(office: Office) -> None:

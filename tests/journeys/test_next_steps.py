@@ -393,3 +393,8 @@ def test_a_plan_with_errors_is_checked_before_it_is_run(office: Office) -> None:
     plan.write_text(PLAN.replace("None.", "Phase 3.", 1), encoding="utf-8")
     for typed in (("status", "greet"), ("run", "greet")):
         assert nexts(office.asbuilt(*typed)) == ["asbuilt plan check greet"]
+
+
+def test_a_plan_is_checked_while_its_run_waits_and_the_next_command_starts_no_other(office: Office) -> None:
+    assert code_of(office.run("--finish")) == 5
+    assert nexts(office.asbuilt("plan", "check", "greet")) == ["asbuilt status greet"]

@@ -58,8 +58,7 @@ Tests  found 3 ways to test this repository
      exit 2: make: *** [Makefile:2: test] Error 1
 Saved in asbuilt.toml: python -m pytest -q
 Commit asbuilt.toml, so that other clones use it too.
-Next: asbuilt run greet --script FILE
-  or  list the plans: asbuilt plan list
+Next: asbuilt run greet
 """)
     assert (office.shop / "asbuilt.toml").read_text() == snapshot("""\
 [checks]

@@ -82,10 +82,20 @@ def test_what_a_plan_does_not_say_is_left_out(text: str) -> None:
 
 
 def test_lines_that_differ_are_told_with_their_place() -> None:
-    assert changes(["a", "b", "c"], ["a", "x", "c", "d"]) == (
+    assert changes(read(b"a\nb\nc"), read(b"a\nx\nc\nd")) == (
         Change("-", 2, "b"),
         Change("+", 2, "x"),
         Change("+", 4, "d"),
+    )
+
+
+def test_marks_of_progress_are_no_difference_and_leave_room_for_one() -> None:
+    before = b"---\nissue: 4\n---\n# T\n\n## Phase 1 - A\n\n- [ ] It greets\n- [ ] It shouts\n"
+    after = before.replace(b"[ ]", b"[x]").replace(b"issue: 4", b"issue: 4\nstatus: done")
+    assert changes(read(before), read(after)) == ()
+    assert changes(read(before), read(after.replace(b"shouts", b"sings"))) == (
+        Change("-", 9, "- [ ] It shouts"),
+        Change("+", 10, "- [x] It sings"),
     )
 
 
@@ -94,7 +104,7 @@ texts = st.lists(st.sampled_from("abc"), max_size=12)
 
 @given(texts, texts)
 def test_what_differs_makes_one_text_of_the_other(before: list[str], after: list[str]) -> None:
-    found = changes(before, after)
+    found = changes(read("\n".join(before).encode()), read("\n".join(after).encode()))
     gone = {one.line for one in found if one.sign == "-"}
     kept = [text for line, text in enumerate(before, 1) if line not in gone]
     for one in found:

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from asbuilt.errors import UsageWrong
-from asbuilt.plan.names import slug_of_file, slugify
+from asbuilt.lifecycle.run_plan_syntax import Word
+from asbuilt.plan.names import RUN_PLAN_WORDS, new_slug, slug_of_file, slug_of_name, slugify
 
 
 @given(st.text(max_size=120), st.integers(1, 60))
@@ -30,16 +31,25 @@ def test_a_files_name_is_a_plans_name_or_is_refused(name: str) -> None:
     try:
         slug = slug_of_file(f"{name}.md")
     except UsageWrong:
-        assert not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name)
+        is_question = re.fullmatch(r"[aA][0-9]+", name)
+        assert is_question or not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9_-]*", name)
     else:
         assert slug == name.lower().replace("_", "-")
 
 
 @given(st.text(min_size=1, max_size=60))
 def test_a_slug_names_a_file_whose_slug_it_is(text: str) -> None:
-    slug = slugify(text)
+    slug = new_slug(text)
     if slug:
-        assert slug_of_file(f"{slug}.md") == slug
+        assert slug_of_file(f"{slug}.md") == slug_of_name(slug) == slug
+
+
+@pytest.mark.parametrize("name", ["a1", "A17", *Word])
+def test_a_name_that_means_something_else_in_a_command_is_given_to_no_new_plan(name: str) -> None:
+    with pytest.raises(UsageWrong, match="cannot name a plan"):
+        slug_of_name(name)
+    assert new_slug(name) == f"{name.lower()}-plan"
+    assert frozenset(Word) == RUN_PLAN_WORDS
 
 
 @pytest.mark.parametrize(

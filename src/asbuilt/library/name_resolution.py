@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from stat import S_ISREG
@@ -21,7 +22,7 @@ def find(library: Library, name: str) -> PlanFile:
     file = _named_file(library, name)
     if file is not None:
         found = describe(library, file)
-        return found if found.slug else found._replace(slug=slug_of_file(file.name))
+        return found if found.slug else found._replace(slug=_slug_in(library.start, file))
     every = [plan for plan in plans(library) if plan.slug]
     wanted = name.removesuffix(".md").casefold().replace("_", "-")
     paths = (name, f"{name}.md")
@@ -40,13 +41,20 @@ def find(library: Library, name: str) -> PlanFile:
     raise _missing(library, name, every)
 
 
+def _slug_in(start: Path, file: Path) -> str:
+    """Return the slug of a file. The error renames it from the folder `start`."""
+    folder = os.path.relpath(file.parent, start)
+    return slug_of_file(file.name, "" if folder == os.curdir else folder)
+
+
 def refuse_unusable(files: Iterable[PlanFile], name: str) -> None:
     """Raise if a name or a path is that of a plan file which commands cannot name."""
     wanted = normalize("NFC", name.removesuffix(".md"))
     for plan in files:
         known = (plan.shown.removesuffix(".md"), plan.file.stem)
         if not plan.slug and wanted in (normalize("NFC", text) for text in known):
-            slug_of_file(plan.file.name)
+            here = plan.file.parents[len(Path(plan.shown).parts) - 1]
+            _slug_in(plan.file.parent if plan.shown.startswith("~") else here, plan.file)
 
 
 def _named_file(library: Library, name: str) -> Path | None:

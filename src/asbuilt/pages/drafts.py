@@ -6,7 +6,6 @@ Rule: what a section does not state is left out, never guessed.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -99,11 +98,16 @@ class Change(NamedTuple):
     text: str
 
 
-def changes(before: Sequence[str], after: Sequence[str]) -> tuple[Change, ...]:
-    """List the lines that differ between two texts, in order."""
+def changes(before: Plan, after: Plan) -> tuple[Change, ...]:
+    """List the lines that differ between two texts, in order; marks of progress are no difference."""
+    old, new = _unmarked(before), _unmarked(after)
     found: list[Change] = []
-    for kind, i, j, k, n in SequenceMatcher(None, before, after).get_opcodes():
+    for kind, i, j, k, n in SequenceMatcher(None, old, new).get_opcodes():
         if kind != "equal":
-            found += [Change("-", at + 1, before[at]) for at in range(i, j)]
-            found += [Change("+", at + 1, after[at]) for at in range(k, n)]
+            found += [Change("-", at + 1, before.source.lines[at]) for at in range(i, j) if old[at]]
+            found += [Change("+", at + 1, after.source.lines[at]) for at in range(k, n) if new[at]]
     return tuple(found)
+
+
+def _unmarked(plan: Plan) -> list[str]:
+    return [plan.without_marks(line) for line in range(len(plan.source.lines))]

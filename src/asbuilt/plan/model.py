@@ -5,7 +5,7 @@ Leaves are named tuples: a frozen dataclass takes three times as long to define,
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, NamedTuple
@@ -225,6 +225,8 @@ class Plan:
     """The name of the file in which the plan says that its progress is kept."""
     sections: tuple[str, ...]
     problems: tuple[Problem, ...]
+    without_marks: Callable[[int], str] = field(repr=False, compare=False)
+    """Return the text of a line (0-based) without its marks of progress."""
 
     @property
     def marked_done(self) -> frozenset[str]:

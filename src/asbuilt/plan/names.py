@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from posixpath import join
 from shlex import quote
 from typing import Final
 
@@ -12,6 +13,11 @@ from asbuilt.errors import UsageWrong
 _SLUG: Final = re.compile(r"[a-z0-9][a-z0-9-]*")
 _MAX_SLUG: Final = 40
 _LONGEST: Final = 100
+_QUESTION: Final = re.compile(r"a[0-9]+")
+RUN_PLAN_WORDS: Final = frozenset(
+    ("stop", "next", "status", "finish", "now", "auto", "every", "pr", "direct")
+)
+"""Words that `/run-plan` reads as commands; a plan of such a name is run by its path."""
 _LETTERS: Final = str.maketrans(
     {"ß": "ss", "ẞ": "SS", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L"}
 )
@@ -21,15 +27,19 @@ _UMLAUTS: Final = str.maketrans(
 )
 
 
-def slug_of_file(name: str) -> str:
-    """Return a plan's name from its file name: `FEATURE_PLAN.md` is `feature-plan`."""
+def slug_of_file(name: str, folder: str = "") -> str:
+    """Return a plan's name from its file name: `FEATURE_PLAN.md` is `feature-plan`.
+
+    `folder`: the file's folder as it is typed, for the command that renames it.
+    """
     slug = name.removesuffix(".md").lower().replace("_", "-")
-    if not _SLUG.fullmatch(slug):
+    if not _SLUG.fullmatch(slug) or _QUESTION.fullmatch(slug):
         better = new_slug(name.removesuffix(".md")) or "my-plan"
         raise UsageWrong(
             f'"{name}" cannot name a plan',
-            why="A plan's name is typed in commands: letters a-z, digits and hyphens, no hyphen in front.",
-            next_step=f"`mv {quote(name)} {better}.md`, in its folder",
+            why=_clash(slug)
+            or "A plan's name is typed in commands: letters a-z, digits and hyphens, no hyphen in front.",
+            next_step=f"`mv {quote(join(folder, name))} {quote(join(folder, better))}.md`",
         )
     return slug
 
@@ -37,10 +47,11 @@ def slug_of_file(name: str) -> str:
 def slug_of_name(name: str) -> str:
     """Return the slug of a new plan's name, with or without `.md`; at most 100 characters."""
     slug = name.removesuffix(".md").lower().replace("_", "-")
-    if not _SLUG.fullmatch(slug) or len(slug) > _LONGEST:
+    if not _SLUG.fullmatch(slug) or len(slug) > _LONGEST or _clash(slug):
         raise UsageWrong(
             f'"{name}" cannot name a plan',
-            why="A plan's name is typed in commands: letters a-z, digits and hyphens, no hyphen in front, and"
+            why=_clash(slug)
+            or "A plan's name is typed in commands: letters a-z, digits and hyphens, no hyphen in front, and"
             f" not more than {_LONGEST}.",
             next_step="Give another name, of these characters.",
             typed=name,
@@ -54,7 +65,15 @@ def new_slug(text: str, *, limit: int = _MAX_SLUG) -> str:
 
     Names of phases keep the older spelling of `slugify`, because journals contain them.
     """
-    return slugify(unicodedata.normalize("NFC", text).translate(_UMLAUTS), limit=limit)
+    slug = slugify(unicodedata.normalize("NFC", text).translate(_UMLAUTS), limit=limit)
+    return f"{slug}-plan" if _clash(slug) else slug
+
+
+def _clash(slug: str) -> str:
+    """Return what else a name means where a plan's name is typed; empty if nothing."""
+    if _QUESTION.fullmatch(slug):
+        return f"Questions have such names: `asbuilt approve yes {slug}` answers one."
+    return f"/run-plan reads {slug} as a command." if slug in RUN_PLAN_WORDS else ""
 
 
 def slugify(text: str, *, limit: int = _MAX_SLUG) -> str:

@@ -112,6 +112,7 @@ def _read(data: bytes, progress_document: Plan | None, ui_patterns: Sequence[str
         progress_document=_progress_document(found.loose),
         sections=_sections(headings),
         problems=(),
+        without_marks=lambda line: blanks.wanted(source.text, source.span(line, line + 1)),
     )
     body = blanks.wanted(source.text, source.span(front.after, len(source.lines)))
     return lint.with_problems(plan, found, [row.facts for row in rows], problems, length, body)

@@ -99,8 +99,7 @@ exit 2
 error: "stop auto.md" cannot name a plan
   Why:  A plan's name is typed in commands: letters a-z, digits and hyphens, no
         hyphen in front.
-  Next: mv 'stop auto.md' stop-auto.md
-        # in its folder
+  Next: mv 'plans/stop auto.md' plans/stop-auto.md
 """)
     assert (
         typed("'plans/stop auto.md finish'").splitlines()[2] == "= asbuilt run 'plans/stop auto.md' --finish"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import subprocess
 import sys
@@ -44,7 +45,7 @@ def test_an_error_says_what_why_and_next(capsys: pytest.CaptureFixture[str], sta
         why="Looked in plans/, docs/plans/, specs/*/plans/, and in the folder of your own plans elsewhere.",
         next_step="`asbuilt plan show rate-limit`, or `asbuilt plan list` for all of them, and there may be.",
     )
-    assert boundary.run(_raising(error), argv=["--json"], environ=state) == 3
+    assert boundary.run(_raising(error), argv=["run", "--", "--json"], environ=state) == 3
     told = capsys.readouterr()
     assert told.out == ""
     assert told.err == snapshot("""\
@@ -123,6 +124,78 @@ error: asbuilt: both cannot be
 """)
 
 
+@pytest.mark.parametrize(
+    ("typed", "document"),
+    [
+        (
+            ("status", "nope"),
+            {
+                "error": "NotFound",
+                "what": 'no plan "nope"',
+                "why": "Neither the journal nor the plan folders have a plan of that name.",
+                "next": "`asbuilt plan list`",
+                "next_command": "asbuilt plan list",
+                "exit": 3,
+            },
+        ),
+        (
+            ("plan", "shwo"),
+            {
+                "error": "UsageWrong",
+                "what": 'asbuilt plan has no command "shwo". Did you mean show?',
+                "why": "",
+                "next": "`asbuilt plan show --json`",
+                "next_command": "asbuilt plan show --json",
+                "exit": 2,
+            },
+        ),
+        (
+            ("memory",),
+            {
+                "error": "UsageWrong",
+                "what": "asbuilt memory: missing command",
+                "why": "",
+                "next": "`asbuilt memory -h` shows examples and options.",
+                "next_command": "asbuilt memory -h",
+                "exit": 2,
+            },
+        ),
+    ],
+)
+def test_with_json_an_error_is_a_document_on_stdout_too(
+    typed: tuple[str, ...], document: dict[str, object], environ: dict[str, str], shop: Path
+) -> None:
+    plain, told = (
+        subprocess.run(
+            [sys.executable, "-m", "asbuilt", *typed, *more],
+            cwd=shop,
+            env=environ,
+            capture_output=True,
+            check=False,
+            text=True,
+        )
+        for more in ((), ("--json",))
+    )
+    assert json.loads(told.stdout) == {"schema": "asbuilt.error/1", **document}
+    assert (plain.stdout, plain.returncode) == ("", told.returncode) == ("", document["exit"])
+    assert str(document["what"]) in told.stderr
+
+
+def test_an_interrupt_and_a_bug_are_documents_for_scripts_too(
+    capsys: pytest.CaptureFixture[str], state: dict[str, str]
+) -> None:
+    found = []
+    for error in (KeyboardInterrupt(), ZeroDivisionError("oh"), OSError(errno.ENOSPC, "full", "x")):
+        boundary.run(_raising(error), argv=["--json"], environ=state)
+        document = json.loads(capsys.readouterr().out)
+        found.append((document["error"], document["next_command"], document["exit"]))
+    assert found == [
+        ("Interrupted", None, 130),
+        ("Bug", "asbuilt doctor bug-report", 70),
+        ("DiskFull", "df -h", 1),
+    ]
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), click.Abort()])
 def test_an_interrupt_is_130(
     error: BaseException, capsys: pytest.CaptureFixture[str], state: dict[str, str]
@@ -149,7 +222,9 @@ def test_anything_else_is_our_bug_and_leaves_a_log_for_this_user_only(
 ) -> None:
     assert boundary.run(_raising(ZeroDivisionError("oh\udcff")), argv=["plan", "\x1b"], environ=state) == 70
     (log,) = (Path(state["ASBUILT_HOME"]) / "crashes").iterdir()
-    assert capsys.readouterr().err == f"error: this is a bug in asbuilt; its crash log: {log}\n"
+    assert capsys.readouterr().err == (
+        f"error: this is a bug in asbuilt; its crash log: {log}\n  Next: asbuilt doctor bug-report\n"
+    )
     text = log.read_text()
     assert text.startswith("asbuilt 0.")
     assert "argv ['plan', '\\x1b']\n\nTraceback" in text
@@ -168,6 +243,7 @@ def test_a_crash_whose_log_cannot_be_written_shows_the_traceback(
     assert told.startswith("Traceback (most recent call last):\n")
     assert told.endswith(
         "ZeroDivisionError: oh\nerror: this is a bug in asbuilt; no crash log could be written\n"
+        "  Next: asbuilt doctor bug-report\n"
     )
 
 

@@ -47,6 +47,11 @@ def test_a_scheduled_plan_that_has_not_run_has_the_phases_of_its_file(quiet: Nig
     with quiet.store.write() as session:
         open_plan(session, wanted.address, wanted.slug)
         schedules.set_(session, wanted)
+    assert shown(quiet, ("stop", "rate-limit", "--pause"), "plain", 80) == (
+        "exit 3\n--- stderr\nerror: rate-limit has no run to pause; it is scheduled (day at 9am)\n"
+        "  Why:  A schedule is ended, not paused.\n"
+        "  Next: asbuilt stop rate-limit --schedule\n"
+    )
     told = shown(quiet, ("status", "rate-limit", "--json"), "plain", 80).partition("--- stdout\n")[2]
     (plan,) = json.loads(told)["plans"]
     assert [(one["id"], one["state"]) for one in plan["phases"]] == [

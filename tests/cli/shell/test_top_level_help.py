@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from typing import TYPE_CHECKING
 
@@ -151,9 +152,10 @@ error: asbuilt config show: got unexpected extra argument (now)
 
 
 def test_json_is_refused_where_there_is_none(asbuilt: Callable[..., str]) -> None:
-    assert asbuilt("config", "--json", "set", "landing.mode", "pr") == snapshot("""\
-exit 2
---- stderr
+    code, _, told = asbuilt("config", "--json", "set", "landing.mode", "pr").partition("\n--- stdout\n")
+    document, _, words = told.partition("--- stderr\n")
+    assert (code, json.loads(document)["what"]) == ("exit 2", "asbuilt config set has no --json")
+    assert words == snapshot("""\
 error: asbuilt config set has no --json
   Why:  The command has no machine-readable output.
   Next: asbuilt config set -h

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 import webbrowser
 from importlib.util import find_spec
 from pathlib import Path
+from shlex import quote
 from typing import Final
 
 import click
@@ -57,7 +59,9 @@ def command(  # noqa: PLR0913 - the options of the command
         raise NotFound(
             "the board is not installed",
             why="It needs a web server, which the other commands do not.",
-            next_step="`uv tool install 'asbuilt[board]'`",
+            next_step="`uv tool install 'asbuilt[board]'`"
+            if Path(sys.prefix, "uv-receipt.toml").is_file()
+            else f"`{quote(sys.executable)} -m pip install 'asbuilt[board]'`",
         )
     from asbuilt.board import server  # noqa: PLC0415  the door's dispatch
 

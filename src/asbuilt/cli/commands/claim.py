@@ -9,7 +9,6 @@ from typing import Final
 
 import click
 
-from asbuilt.cli.shell.boundary import report_error
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.plan_context import complete_plan
@@ -80,6 +79,12 @@ def list_(door: Door) -> int:
     return DONE
 
 
+class ClaimsUnknown(StoreFailed):
+    """The journal of the claims cannot be read or written; the exit code is that of the contract."""
+
+    exit_code = _STORE
+
+
 def _by_contract(command: Callable[..., int]) -> Callable[..., int]:
     """Make a command return 11 if the store fails, also on opening."""
 
@@ -88,8 +93,7 @@ def _by_contract(command: Callable[..., int]) -> Callable[..., int]:
         try:
             return command(door, **given)
         except StoreFailed as error:
-            report_error(door.screen.err, error)
-            return _STORE
+            raise ClaimsUnknown(error.what, why=error.why, next_step=error.next_step) from error
 
     return held
 

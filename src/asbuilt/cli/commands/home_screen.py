@@ -16,6 +16,7 @@ from asbuilt.cli.ui.messages import answer, headline
 from asbuilt.cli.ui.words import counted, listed
 from asbuilt.errors import DONE
 from asbuilt.journal.queries.overview import PlanView, RunView
+from asbuilt.library.repository_discovery import is_unborn
 from asbuilt.library.search_path import Library, plans
 from asbuilt.lifecycle.status.run_state import IN_WORK, PROVEN
 from asbuilt.settings import Settings
@@ -72,7 +73,9 @@ def _show_place(door: Door, library: Library, settings: Settings) -> None:
     answer(door, "  agent    ", agents or "none found: install claude, codex, gemini or opencode")
     if library.repository is not None:
         chosen = settings.text("checks.tests") or ("set" if settings.chosen["checks.suites"].value else "")
-        answer(door, "  tests    ", chosen or "not set yet; asbuilt doctor --tests finds the command")
+        # Tests are tried on a checkout of a commit.
+        finds = "" if is_unborn(library.repository) else "; asbuilt doctor --tests finds the command"
+        answer(door, "  tests    ", chosen or f"not set yet{finds}")
     path = door.environ.get("PATH", os.defpath)
     sandbox = next((name for program, name in _SANDBOXES.items() if shutil.which(program, path=path)), "")
     answer(door, "  sandbox  ", f"{sandbox}; asbuilt doctor tests it" if sandbox else "see asbuilt doctor")

@@ -17,6 +17,7 @@ from asbuilt.errors import DONE, GATE_STOPPED, GateStopped, NotFound, UsageWrong
 from asbuilt.journal import runs
 from asbuilt.journal.ids import LOCAL, Address
 from asbuilt.journal.queries.overview import plan_views
+from asbuilt.journal.queries.recorded_text import recorded_text
 from asbuilt.journal.queues import landing_queue
 from asbuilt.journal.runs import Run
 from asbuilt.settings.running import renewed
@@ -97,8 +98,12 @@ def land(door: Door, plan: str, *, undo: bool = False, front: bool = False) -> i
 
 def _need_proven(site: Site, address: Address, slug: str) -> None:
     standing, root = site.standing(address), site.repository.root if site.has_clone else None
-    back = bringing_back(root, address.plan, slug) if is_lost(root, address.plan) else f"asbuilt run {slug}"
     if not (standing.unlanded or standing.newest):
+        back = f"asbuilt run {slug}"
+        if is_lost(root, address.plan):
+            with site.journal.store.read() as session:
+                again = "" if recorded_text(session, address) else back
+            back = bringing_back(root, address.plan, slug, otherwise=again)
         raise GateStopped(
             "nothing to land: no phase is proven",
             why="asbuilt lands only what it has proven.",

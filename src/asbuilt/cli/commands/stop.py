@@ -21,7 +21,7 @@ from asbuilt.cli.shell.run_context import Site, asker, look_at, site_of, the_onl
 from asbuilt.cli.ui.messages import next_command
 from asbuilt.cli.ui.schedules import schedule_json
 from asbuilt.cli.ui.screen import printable
-from asbuilt.errors import DONE, UsageWrong, WorkerFailed
+from asbuilt.errors import DONE, NotFound, UsageWrong, WorkerFailed
 from asbuilt.flows.requests import pause, stop
 from asbuilt.flows.schedule import cancel
 from asbuilt.journal import claims, schedules
@@ -138,6 +138,15 @@ def _paused(door: Door, plan: str | None, reason: str) -> int:
 def _to_pause(door: Door, plan: str | None) -> tuple[Site | None, Run | None]:
     if plan is not None:
         site = site_of(door, plan, ends=True)
+        address, listed = site.listed(plan)
+        with site.journal.store.read() as session:
+            timer = schedules.find(session, address)
+        if timer is not None and not listed:
+            raise NotFound(
+                f"{timer.slug} has no run to pause; it is scheduled ({timer.cadence})",
+                why="A schedule is ended, not paused.",
+                next_step=f"`asbuilt stop {timer.slug} --schedule`",
+            )
         return site, site.run(plan, ends=True)
     _, found = look_at(door)
     able = [] if found is None else found.open_runs()

@@ -1,7 +1,8 @@
 """The line below the live view in which the user types a note for the agent.
 
 `m` opens the line, Enter sends the note, Esc or an empty Enter closes it. While it is closed other keys do
-nothing, so that a command typed too early does not become a note. Ctrl-C and Ctrl-Z stay signals.
+nothing, and an `m` right behind one of them is part of a command that was typed too early. Ctrl-C and Ctrl-Z
+stay signals.
 """
 
 from __future__ import annotations
@@ -18,16 +19,24 @@ from typing import Any, Final
 
 _OPEN: Final = "m"
 _MOST: Final = 240
+APART_S: Final = 1.0
+"""Seconds without a key before an `m` that opens the line."""
 _SEQUENCE: Final = re.compile(r"\x1b[\[O][0-9;]*[A-Za-z~]")
 """Keys such as arrows, which terminals send as several characters."""
 _LOCAL: Final = 3
 """Index of the local modes in a terminal's attributes."""
 
 
-def typed_on(line: str | None, keys: str) -> tuple[str | None, Sequence[str]]:
-    """Apply typed characters to the line (None: closed); return the line and the finished notes."""
+def typed_on(line: str | None, keys: str, *, after_s: float = APART_S) -> tuple[str | None, Sequence[str]]:
+    """Apply typed characters to the line (None: closed); return the line and the finished notes.
+
+    `after_s`: seconds since the last key before them.
+    """
     finished: list[str] = []
-    for key in _SEQUENCE.sub("", keys):
+    plain = _SEQUENCE.sub("", keys)
+    if line is None and (after_s < APART_S or not plain.startswith(_OPEN)):
+        return None, []
+    for key in plain:
         match key:
             case _ if line is None:
                 line = "" if key == _OPEN else None

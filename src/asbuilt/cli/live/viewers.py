@@ -75,6 +75,7 @@ class LiveViewer(Viewer):
         self._region = region
         self._keyboard = keyboard
         self._note: str | None = None
+        self._typed_at = 0.0
         self._sent: list[str] = []
         self._bell = bell
         self._story = Story(person)
@@ -112,7 +113,11 @@ class LiveViewer(Viewer):
         """Wait for the next poll or a key; return finished notes."""
         if self._keyboard is None:
             return super().wait(seconds)
-        self._note, finished = typed_on(self._note, self._keyboard.keys(seconds))
+        if not (keys := self._keyboard.keys(seconds)):
+            return ()
+        now = time.monotonic()
+        self._note, finished = typed_on(self._note, keys, after_s=now - self._typed_at)
+        self._typed_at = now
         self._sent += finished
         return finished
 

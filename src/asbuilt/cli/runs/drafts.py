@@ -44,7 +44,7 @@ def difference(site: Site, address: Address, plan: Plan, pen: Pen) -> list[str]:
     with site.journal.store.read() as session:
         approved = drafts_of(session, address).approved[-1]
     before = read(site.journal.blobs.get(approved.text))
-    return change_rows(pen, changes(before.source.lines, plan.source.lines))
+    return change_rows(pen, changes(before, plan))
 
 
 def change_rows(pen: Pen, found: Sequence[Change], *, most: int = _CHANGES) -> list[str]:
@@ -115,7 +115,9 @@ def _terms(door: Door, site: Site, draft: Draft) -> list[tuple[str, str]]:
         branch=branch or "the branch that is checked out", hold=True, caps=chosen_for_runs(settings).caps
     )
     try:
-        options = with_team(options, settings, door.environ, agent=None, script=UNNAMED)
+        # A run of the plan takes over the agent that the user has named for its authoring.
+        named = run.options.named_agent if run else ""
+        options = with_team(options, settings, door.environ, agent=named or None, script=UNNAMED)
     except AsbuiltError as error:
         # The approver needs no agent on their own machine.
         _, *others = terms_of(options, expected)

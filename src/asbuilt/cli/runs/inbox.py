@@ -87,9 +87,12 @@ def question_at(door: Door, name: str) -> tuple[Site, int]:
     """Find the repository of a question, and its number there."""
     place, _, text = name.rpartition(":")
     digits = text.removeprefix("a")
-    if not digits.isascii() or not digits.isdigit():
-        if not place and (found := _of_plan(door, name)) is not None:
-            return found
+    is_number = digits.isascii() and digits.isdigit()
+    # A plan may be called 7, and none a7.
+    is_plan = not (place or (is_number and text.startswith("a")))
+    if is_plan and (found := _of_plan(door, name, is_number=is_number)) is not None:
+        return found
+    if not is_number:
         raise UsageWrong(
             f"{name} is not the name of a question",
             why="Questions are called a1, a2 and so on; in another repository shop-api:a1.",
@@ -98,16 +101,26 @@ def question_at(door: Door, name: str) -> tuple[Site, int]:
     return (_elsewhere(door, place) if place else here(door, name)), int(digits)
 
 
-def _of_plan(door: Door, name: str) -> tuple[Site, int] | None:
-    """Find the only unanswered question of a plan or a run; None if there is none."""
+def _of_plan(door: Door, name: str, *, is_number: bool) -> tuple[Site, int] | None:
+    """Find the only unanswered question of a plan or a run; None if there is none.
+
+    `is_number`: it may be a question's number, so only the whole name of a plan counts.
+    """
     _, site = look_at(door)
     if site is None:
         return None
     with site.journal.store.read() as session:
-        known = recorded(session, site.repo, named(name).plan)
+        known = recorded(session, site.repo, named(name).plan, site.desk.library)
+        known = [known_plan for known_plan in known if not is_number or known_plan.slug == name]
         plans = [known_plan.plan for known_plan in known] if len(known) == 1 else []
         waits = [wait for wait in _waiting(session, site.repo, "") if wait.asked.plan in plans]
     number = named(name).run
+    if plans and not waits and number is None and not any(run.plan in plans for run in landing_here(door)):
+        raise NotFound(
+            f"{name} asks nothing",
+            why="No run of this plan waits for an answer.",
+            next_step=f"`asbuilt status {name}`",
+        )
     asked = [wait.asked for wait in waits if number is None or wait.run.endswith(f".{number}")]
     proven = [run.name for run in landing_here(door) if number is None and run.plan in plans]
     if len(asked) + len(proven) > 1:

@@ -38,11 +38,19 @@ def root_of(view: RunView) -> Path | None:
     return Path(view.run.options.checkout) if view.run.options.host in ("", machine()) else None
 
 
-def bringing_back(root: Path | None, plan: str, slug: str) -> str:
-    """Return the command that brings the file back: from HEAD, else from the text that runs recorded."""
+def bringing_back(root: Path | None, plan: str, slug: str, *, otherwise: str = "") -> str:
+    """Return the command that brings the file back: from HEAD, else from the text that runs recorded.
+
+    `otherwise`: the command where no text is recorded, as after an authoring that gave up.
+    """
     if root is not None and _is_committed(root, plan):
         # The pathspec is that of the root, so that the command works in every folder.
         return f"git checkout HEAD -- {quote(f':/{plan}')}"
+    return otherwise or restoring(slug)
+
+
+def restoring(slug: str) -> str:
+    """Return the command that writes the text which runs recorded."""
     return f"asbuilt plan open {slug} --restore"
 
 

@@ -9,8 +9,10 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from asbuilt.cli.runs.lost_plan_file import restoring
 from asbuilt.cli.shell.checkout import Checkout, Merge, Unlanded
 from asbuilt.cli.shell.options import Door
+from asbuilt.cli.ui.advice import first_command
 from asbuilt.cli.ui.messages import as_advice, next_step
 from asbuilt.errors import GitFailed, NotFound
 from asbuilt.git.first_use import first_commit, is_foreign
@@ -186,8 +188,13 @@ def without_its_file(slug: str, run: RunView | None, back: str) -> Next:
     """
     if run is not None and run.run.is_over and run.to_land:
         return Next(f"asbuilt land {slug}", other=f"bring the file back: `{back}`")
-    is_recorded = run is not None and bool(run.phases)
+    is_recorded = run is not None and (bool(run.phases) or _is_told_to_restore(run))
     return Next(back) if is_recorded or back.startswith("git ") else Next("asbuilt plan list")
+
+
+def _is_told_to_restore(run: RunView) -> bool:
+    """Return whether a run ended because its plan's file was gone, and its text is recorded."""
+    return first_command(run.waits_for.next_step) == restoring(run.run.options.slug)
 
 
 def if_misspelt(*, is_setup: bool = False) -> str:
@@ -277,6 +284,8 @@ def after(view: RunView, failures: Sequence[Failure] = ()) -> Next:
             return Next(again, comment=comment, other=_misspelt(failures), runs_plan=options.kind not in own)
         case "failed" if command := helping(failures):
             return Next(command, also=again)
+        case "failed" if _is_told_to_restore(view):  # `without_its_file` says so for as long as it is gone
+            return Next(again, runs_plan=options.kind not in own)
         case "failed" | "stopped" if view.waits_for.next_step:
             # A run that was refused before its first phase is repeated once the user has done that.
             then = "" if view.phases else f"then again: `{again}`"

@@ -114,7 +114,7 @@ def edited(door: Door, site: Site, asked: Approval) -> Approval:
         door.screen.talk(f"The requirements are unchanged. {asked.name} still waits.")
         return asked
     pen = door.screen.err
-    found = changes(draft.plan.source.lines, plan.source.lines)
+    found = changes(draft.plan, plan)
     door.screen.talk("Changes:")
     door.screen.talk_all(change_rows(pen, found))
     errors = [problem for problem in plan.problems if problem.severity is Severity.ERROR]
@@ -255,7 +255,7 @@ def _overtaken(site: Site, asked: Approval, pen: Pen) -> Outcome:
         " Nothing was answered. Changes:"
     )
     now = read(site.journal.blobs.get(newest.text))
-    rows = change_rows(pen, changes(draft.plan.source.lines, now.source.lines))
+    rows = change_rows(pen, changes(draft.plan, now))
     command = f"asbuilt approve show {site.lead}{question.name}" if question else "asbuilt approve"
     return Outcome([*pen.hanging("", words, commands=False), *rows], command)
 

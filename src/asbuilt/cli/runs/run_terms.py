@@ -81,8 +81,8 @@ def landing_of(options: RunOptions) -> str:
         options.landing, f"by {options.landing}"
     )
     lands = f"{way}, when proven" if not options.holds else "when you confirm"
-    if options.landing == "direct" and options.holds and not options.auto:
-        lands += "; --direct lands only with --auto"
+    if options.landing == "direct" and options.holds:
+        lands += "; --direct lands each phase once it is proven"
     if options.landing == "pr" and not options.auto and not options.holds:
         lands = "by a pull request that you merge"
     return f"on {options.branch}, {lands}"

@@ -20,6 +20,7 @@ from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.queries import plan_names
 from asbuilt.journal.queries.plan_names import Known
 from asbuilt.library.repository_discovery import Repository
+from asbuilt.library.search_path import Library, plans
 from asbuilt.similar_names import nearest
 
 if TYPE_CHECKING:
@@ -124,20 +125,23 @@ def matching(text: str, names: Sequence[str]) -> list[str]:
     return [name for name in names if name == wanted] or [name for name in names if wanted and wanted in name]
 
 
-def recorded(session: Session, repo: str, text: str) -> list[Known]:
-    """Return the plans of a journal that a text selects: by path or name, else by a part of the name."""
+def recorded(session: Session, repo: str, text: str, library: Library | None = None) -> list[Known]:
+    """Return the plans of a journal that a text selects: by path or name, else by a part of the name.
+
+    A plan of the library with exactly this name, which has not run, goes before a part of another name.
+    """
     found = plan_names.called(session, LOCAL, repo, path=text, slug=slug_of(text))
-    if found:
+    if found or (library is not None and any(plan.slug == slug_of(text) for plan in plans(library))):
         return found
     known = plan_names.recent(session, LOCAL, repo)
     slugs = matching(text, [known_plan.slug for known_plan in known])
     return [known_plan for known_plan in known if known_plan.slug in slugs]
 
 
-def the_recorded(store: Store, repo: str, text: str) -> str | None:
+def the_recorded(store: Store, repo: str, text: str, library: Library | None = None) -> str | None:
     """Return the only plan of a journal that a text selects; None if there is none."""
     with store.read() as session:
-        found = recorded(session, repo, text)
+        found = recorded(session, repo, text, library)
     if len(found) > 1:
         raise several(text, [known_plan.plan for known_plan in found])
     return found[0].plan if found else None

@@ -2,6 +2,7 @@
 
 Rule: no other module of the CLI catches all exceptions. An exception that is no `AsbuiltError` is a bug in
 asbuilt and gets a crash log; a usage error, an interrupt, a closed pipe, a full disk or a denied file is not.
+With --json each of them is also a document on stdout, `asbuilt.error/1`.
 """
 
 from __future__ import annotations
@@ -16,14 +17,15 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
+from itertools import takewhile
 from pathlib import Path
-from typing import Final, TextIO
+from typing import Final, NamedTuple, TextIO
 
 import click
 
 from asbuilt._version import VERSION
-from asbuilt.cli.ui.advice import advice_rows
-from asbuilt.cli.ui.screen import Pen, pen_for, printable
+from asbuilt.cli.ui.advice import advice_rows, first_command
+from asbuilt.cli.ui.screen import Pen, pen_for, printable, screen_for
 from asbuilt.errors import (
     DONE,
     INTERRUPTED,
@@ -40,13 +42,43 @@ from asbuilt.similar_names import nearest
 _OBVIOUS: Final = ""
 """The reason of a usage error: the message says all of it."""
 _FULL: Final = (errno.ENOSPC, errno.EDQUOT)
+_BUG: Final = "this is a bug in asbuilt"
+_REPORT: Final = "`asbuilt doctor bug-report`"
+
+
+class _Failed(NamedTuple):
+    """An error as a script reads it."""
+
+    kind: str
+    what: str
+    why: str
+    next_step: str
+    exit_code: int
+
+    @property
+    def plain(self) -> dict[str, object]:
+        """Return it as JSON data."""
+        return {
+            "schema": "asbuilt.error/1",
+            "error": self.kind,
+            "what": self.what,
+            "why": self.why,
+            "next": self.next_step,
+            "next_command": first_command(self.next_step) or None,
+            "exit": self.exit_code,
+        }
 
 
 def run(work: Callable[[], int | None], *, argv: Sequence[str], environ: Mapping[str, str]) -> int:
-    """Run the work, print its error if it fails, and return the exit code."""
+    """Run the work, report its error if it fails, and return the exit code."""
     pen = pen_for(sys.stderr, environ=environ, plain="--plain" in argv, no_color="--no-color" in argv)
     try:
-        code = _perform(work, pen, argv=argv, environ=environ)
+        code, failed = _perform(work, pen, argv=argv, environ=environ)
+        if failed is not None and "--json" in takewhile(lambda word: word != "--", argv):
+            screen = screen_for(environ=environ, plain=True, no_color=True, quiet=False, verbose=False)
+            # If stdout is closed, the exit code still reports the error.
+            with suppress(BrokenPipeError, AsbuiltError):
+                screen.emit_json(failed.plain)
     except KeyboardInterrupt:
         code = INTERRUPTED
     for stream in (sys.stdout, sys.stderr):
@@ -75,33 +107,39 @@ def _print_rows(pen: Pen, *rows: str) -> None:
             pen.line(row)
 
 
+def _reported(pen: Pen, error: AsbuiltError) -> tuple[int, _Failed]:
+    code = report_error(pen, error)
+    return code, _Failed(type(error).__name__, error.what, error.why, error.next_step, code)
+
+
 def _perform(
     work: Callable[[], int | None], pen: Pen, *, argv: Sequence[str], environ: Mapping[str, str]
-) -> int:
+) -> tuple[int, _Failed | None]:
     try:
         code = work() or DONE
         pen_for(sys.stdout, environ=environ, plain=True, no_color=True).flush()
     except AsbuiltError as error:
         error.next_step = _corrected(argv, error.typed, error.meant) or error.next_step
-        code = report_error(pen, error)
+        return _reported(pen, error)
     except click.exceptions.NoArgsIsHelpError as error:
         _print_rows(pen, error.format_message())
-        code = USAGE
+        path = error.ctx.command_path
+        return USAGE, _Failed(UsageWrong.__name__, f"{path} needs a command", _OBVIOUS, f"`{path} -h`", USAGE)
     except click.UsageError as error:
-        code = report_error(pen, usage_wrong(error, argv=argv))
+        return _reported(pen, usage_wrong(error, argv=argv))
     except (KeyboardInterrupt, click.Abort):
         _print_rows(pen, "\nInterrupted.")
-        code = INTERRUPTED
+        return INTERRUPTED, _Failed("Interrupted", "interrupted by Ctrl-C", _OBVIOUS, "", INTERRUPTED)
     except Exception as error:  # noqa: BLE001 - the one boundary; everything unforeseen ends in a crash log
-        left_alone = isinstance(error, BrokenPipeError) and _reader_is_gone(sys.stdout)
+        if isinstance(error, BrokenPipeError) and _reader_is_gone(sys.stdout):
+            return DONE, None
         denied = FileDenied.of(error) if isinstance(error, OSError) else None
         if isinstance(error, OSError) and error.errno in _FULL:
-            code = report_error(pen, _disk_full(error))
-        elif denied is not None:
-            code = report_error(pen, denied)
-        else:
-            code = DONE if left_alone else _crash(pen, error, argv=argv, environ=environ)
-    return code
+            return _reported(pen, _disk_full(error))
+        return (
+            _reported(pen, denied) if denied is not None else _crash(pen, error, argv=argv, environ=environ)
+        )
+    return code, None
 
 
 def _disk_full(error: OSError) -> DiskFull:
@@ -130,16 +168,17 @@ def _let_go(stream: TextIO | None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
-def _crash(pen: Pen, error: Exception, *, argv: Sequence[str], environ: Mapping[str, str]) -> int:
+def _crash(
+    pen: Pen, error: Exception, *, argv: Sequence[str], environ: Mapping[str, str]
+) -> tuple[int, _Failed]:
     trace = "".join(traceback.format_exception(error))
     try:
-        log = _write_log(state_folder(environ), trace, argv)
+        why = f"its crash log: {printable(str(_write_log(state_folder(environ), trace, argv)))}"
     except (OSError, AsbuiltError):
-        shown = printable(trace, lines=True).rstrip()
-        _print_rows(pen, shown, "error: this is a bug in asbuilt; no crash log could be written")
-    else:
-        _print_rows(pen, f"error: this is a bug in asbuilt; its crash log: {printable(str(log))}")
-    return OUR_BUG
+        why = "no crash log could be written"
+        _print_rows(pen, printable(trace, lines=True).rstrip())
+    _print_rows(pen, f"error: {_BUG}; {why}", *advice_rows(pen, "  Next: ", _REPORT))
+    return OUR_BUG, _Failed("Bug", _BUG, why, _REPORT, OUR_BUG)
 
 
 def _write_log(state: Path, trace: str, argv: Sequence[str]) -> Path:

@@ -232,7 +232,7 @@ def table(title: str, rows: Iterable[tuple[str, str]]) -> list[str]:
         return []
     lengths = [len(first) for first, _ in listed]
     # A single long example must not push all descriptions to the right edge.
-    left = max((length for length in lengths if length <= WIDTH // 2 + 6), default=max(lengths))
+    left = max((length for length in lengths if length <= WIDTH // 2 + 6), default=WIDTH // 4)
     shown = [title]
     for first, second in listed:
         if len(first) > left:

@@ -45,7 +45,7 @@ class Site(NamedTuple):
     def address(self, name: str) -> Address:
         """Find a plan by name: one with a journal, even if its file was deleted, else a file."""
         name = name.rpartition(":")[2]
-        plan = the_recorded(self.journal.store, self.repo, name)
+        plan = the_recorded(self.journal.store, self.repo, name, self.desk.library)
         return Address(LOCAL, self.repo, plan or find(self.desk.library, name).shown)
 
     def listed(self, name: str) -> tuple[Address, list[Run]]:

@@ -16,6 +16,7 @@ _ADVICE: Final = re.compile(
     r"(?:(?P<first>[^`:;\n]+), then:? )?(?P<command>(?:`[^`]+ &&` )*`[^`]+`)"
     r"(?: `# (?P<comment>[^`]+)`)?(?P<rest>[^\n]*)"
 )
+_COMMAND: Final = re.compile(r"(?:`[^`]+ &&` )*`[^`#]+`")
 _ALTERNATIVE: Final = re.compile(r"(?P<row>[^`]*(?:`[^`]+ &&` )*`[^`]+`)(?P<behind>[^`\n]*)")
 _OTHER: Final = re.compile(r"(?:^|[,;.]) ?or:? ")
 _LONGEST: Final = 70
@@ -31,6 +32,12 @@ def advice_rows(pen: Pen, lead: str, text: str, *, other: str = "") -> Iterator[
         yield from pen.hanging(start, row)
         for comment in below:
             yield from pen.hanging(f"{'#':>{len(lead) + 1}} ", comment, commands=False)
+
+
+def first_command(text: str) -> str:
+    """Return the first command of advice as a line to type; empty if it has none."""
+    found = _COMMAND.search(text)
+    return found.group().replace("`", "") if found is not None else ""
 
 
 def _alone(words: str) -> tuple[str, list[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 AT_WORK: Final = {
-    "Start": "reads the plan",
+    "Start": "waits for a free place in the worker",
     "ResolveTests": "looks for the tests",
     "MakeWorkspace": "creates a workspace",
     "SetUp": "runs the setup",

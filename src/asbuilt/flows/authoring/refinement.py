@@ -225,5 +225,5 @@ def draft_asked(store: Transactions, blobs: Blobs, repo: str, asked: Approval) -
     else:
         return Draft(revision, plan, "", (), tried, question.is_again)
     before = read(blobs.get(text))
-    differs = changes(before.source.lines, plan.source.lines)
+    differs = changes(before, plan)
     return Draft(revision, plan, since, differs, tried, question.is_again)

@@ -54,11 +54,11 @@ def run_old_tests(trials: Trials, ran: Ran, base: Counts | None, allowance: Allo
     old, is_narrow = found
     if old.cut_off is not None:
         # No result is needed to see that a test is gone.
-        gone = (
-            test for test in _Reading(trials, ran, old, over, base).tests(is_narrow=is_narrow) if test.is_gone
+        every = _Reading(trials, ran, old, over, base).tests(is_narrow=is_narrow)
+        gone = tuple(test._replace(then="load") for test in every if test.is_gone)
+        return Olds(
+            "not loaded", gone[:_MOST], f"the base's tests on the new code: the run was {old.cut_off}"
         )
-        tests = tuple(test._replace(then="load") for test in gone)[:_MOST]
-        return Olds("not loaded", tests, f"the base's tests on the new code: the run was {old.cut_off}")
     if ran.counts is None:
         is_green = old.ended.exit_code == 0
         note = f"the base's tests on the new code: exit {old.ended.exit_code}"

@@ -57,7 +57,7 @@ Phase 2a changes what people see: landing waits until you have looked at it.
   1 check of its own
 Run it? [Y/n] n
 Nothing was started.
-Next: \x1b[1masbuilt run rate-limit\x1b[0m
+Next: \x1b[1masbuilt run rate-limit 2a --script script.toml\x1b[0m
   or  read the plan: \x1b[1masbuilt plan show rate-limit\x1b[0m
 """,
         )

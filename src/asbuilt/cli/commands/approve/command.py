@@ -117,6 +117,9 @@ class _Inbox(LazyGroup):
             name, *rest = args
             words = [*takewhile(lambda word: not _OPTION.fullmatch(word), rest)]
             options = rest[len(words) :]
+            if not words and options[:1] in (["-m"], ["--message"]):
+                # The words of an answer, whose verb was left out.
+                words, options = options[1:2], options[2:]
             if len(words) > 1 or (words and words[0] not in _VERBS):
                 return "reply", _reply, [*options, "--", name, " ".join(words)]
             args = [*(words or ["show"]), name, *options]
@@ -169,17 +172,21 @@ group = _Inbox(
 )
 
 
-def _read(door: Door, name: str, words: str, verb: str = "") -> Answered | Later:
-    """Read words behind a name, or behind a verb and a name; raise if they are no answer to the question."""
-    if _to_land(door, name) is not None:
-        reply, asked, shown = reply_in(", ".join(filter(None, (verb, words)))), None, name
-    else:
+def _read(door: Door, name: str, words: str, verb: str = "", *, is_remark: bool = False) -> Answered | Later:
+    """Read words behind a name, or behind a verb and a name; raise if they are no answer to the question.
+
+    `is_remark`: they are the -m of a yes. They answer a question of an agent, and qualify any other yes.
+    """
+    asked, shown = None, name
+    if _to_land(door, name) is None:
         site, number = inbox.question_at(door, name)
         asked = inbox.question_in(site, number)
         shown = f"{site.lead}{asked.name}"
-        is_open = asked.kind == "question" and verb in ("", "yes") and bool(words)
-        text = words if is_open else ", ".join(filter(None, (verb, words)))
-        reply = reply_to(asked.kind, asked.question, text)
+    is_open = asked is not None and asked.kind == "question" and verb in ("", "yes") and bool(words)
+    if is_remark and not is_open:
+        return Yes(words)
+    text = words if is_open else ", ".join(filter(None, (verb, words)))
+    reply = reply_in(text) if asked is None else reply_to(asked.kind, asked.question, text)
     if isinstance(reply, Unclear):
         raise unclear(shown, asked, words, reply.reason)
     return reply
@@ -256,7 +263,7 @@ def _declined(door: Door, run: Run, note: str) -> int:
 def yes(door: Door, question: str, *, message: str | None, is_edited: bool) -> int:
     """Answer a question with yes; of a plan, a yes covers the very text that was shown."""
     if not is_edited:
-        return _answer(door, question, _with_remark(door, question, message))
+        return _answer(door, question, _read(door, question, message or "", "yes", is_remark=True))
     if not door.is_attended:
         raise UsageWrong(
             "--edit needs a terminal",
@@ -272,15 +279,6 @@ def yes(door: Door, question: str, *, message: str | None, is_edited: bool) -> i
         door.screen.answer(f"{now.name} still waits for an answer.")
         return DONE
     return _answer(door, f"{site.lead}{now.name}", Yes(message or ""))
-
-
-def _with_remark(door: Door, name: str, message: str | None) -> Answered | Later:
-    """Return a yes with its remark; for a question of an agent, the remark is the answer."""
-    if message and _to_land(door, name) is None:
-        site, number = inbox.question_at(door, name)
-        if inbox.question_in(site, number).kind == "question":
-            return _read(door, name, message)
-    return Yes(message or "")
 
 
 @subcommand("no", ('asbuilt approve no a7 -m "not yet"', "end it, with a reason"))

@@ -13,14 +13,16 @@ from asbuilt.cli.commands.doctor import page
 from asbuilt.cli.commands.doctor.fixes import FIXES, explained
 from asbuilt.cli.commands.doctor.machine import look_at_sandbox
 from asbuilt.cli.commands.doctor.page import Row, State
-from asbuilt.cli.commands.doctor.probes import look
+from asbuilt.cli.commands.doctor.probes import look as probe
 from asbuilt.cli.commands.doctor.rows import conclusion, judge, most_urgent
+from asbuilt.cli.commands.status import views_here
 from asbuilt.cli.runs import test_command
 from asbuilt.cli.runs.check_trial import given_here
 from asbuilt.cli.runs.next_step import Next, first_step, has_agent, script_option
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.plan_context import Desk, desk_for
+from asbuilt.cli.shell.read_context import look
 from asbuilt.cli.ui.confirm import agreed
 from asbuilt.cli.ui.messages import next_command, talk
 from asbuilt.cli.ui.screen import printable
@@ -36,6 +38,7 @@ from asbuilt.proof.test_command_trials import Seen, best
 from asbuilt.settings import load
 
 _BY_HAND: Final = 'asbuilt config set checks.tests "<command>"'
+_TESTS: Final = "asbuilt doctor --tests"
 _AGENTS: Final = "asbuilt doctor agents"
 _BY_EXIT_CODE: Final = "asbuilt config set checks.counts exit-code"
 
@@ -49,7 +52,7 @@ def check(door: Door, *, tests: bool, save: bool, fix: str | None, yes: bool) ->
     desk = desk_for(door) if tests or save else None
     if desk is not None and desk.library.repository is not None and not test_command.is_settled(desk):
         return _settle(door, desk, save=save)
-    facts = look(door, tests=None if desk is None else given_here(door, desk))
+    facts = probe(door, tests=None if desk is None else given_here(door, desk))
     rows = judge(facts)
     summary = conclusion(rows, facts)
     if not door.emitted(page.SCHEMA, page.as_json(rows, summary)):
@@ -78,9 +81,17 @@ def _first_step(desk: Desk, *, is_able: bool) -> Next:
 
 
 def _after_settling(door: Door, desk: Desk) -> Next:
-    """Return the next command once the tests are settled; git needs the user's name for every commit."""
+    """Return the next command once the tests are settled: the run that failed without them.
+
+    Git needs the user's name for every commit.
+    """
     if desk.library.repository is not None and not is_named(desk.library.repository.common):
         return Next("", advice=NAMING)
+    _, looking = look(door)
+    runs = [view.run for view in views_here(looking) if view.run] if looking is not None else []
+    lacked = [run for run in runs if run.waits_for.next_step.strip("`").startswith(_TESTS)]
+    if lacked:
+        return Next(f"asbuilt run {lacked[0].run.options.slug}")
     return _first_step(desk, is_able=has_agent(desk.settings, door.environ))
 
 
@@ -148,6 +159,7 @@ def _fix_engine(door: Door) -> int:
         wiring.ensure_worker(journal.home, door.environ)
     if not door.emitted("asbuilt.engine/1", {"enqueued": again}):
         door.screen.answer(f"{again} {'run' if again == 1 else 'runs'} enqueued again; none starts twice.")
+        next_command(door, "asbuilt status")
     return DONE
 
 
@@ -161,10 +173,12 @@ def _fix_sandbox(door: Door, *, yes: bool) -> int:
     sandbox = look_at_sandbox(required=True)
     if sandbox.holds:
         door.screen.answer("The sandbox works: a write and a connection were refused just now.")
+        next_command(door, "asbuilt doctor")
         return DONE
     door.screen.answer_all(explained(door.screen.out, sandbox.refusals[0]))
     door.screen.answer("Or, without root, continue without a sandbox: sandbox.required = false.")
     if not (yes or agreed(door, "Set sandbox.required to false?")):
+        next_command(door, "asbuilt doctor --fix sandbox --yes", comment="to continue without a sandbox")
         return GATE_STOPPED
     click.get_current_context().invoke(set_value, key="sandbox.required", value="false", user=True)
     return DONE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from functools import partial
 from shlex import quote
 from typing import TYPE_CHECKING, Final
 
@@ -73,7 +74,7 @@ def _rows(facts: fact.Facts) -> Iterator[Row]:
         yield judged("reach", facts.reach, _reach)
     if facts.gate is not None:
         yield judged("gate", facts.gate, _gate)
-    yield judged("tests", facts.tests, _tests)
+    yield judged("tests", facts.tests, partial(_tests, has_commits=facts.git.has_commits))
     yield judged("store", facts.store, _store)
     yield judged("worker", facts.worker, _worker)
     if facts.fleet is not None:
@@ -215,13 +216,14 @@ def _gate(gate: fact.GateFacts) -> Row:
     return good(tried)
 
 
-def _tests(tests: fact.SuiteFacts) -> Row:
+def _tests(tests: fact.SuiteFacts, *, has_commits: bool) -> Row:
     if tests.several:
         return good(f"from {tests.origin} (each run tries them)", lead=tests.several)
     if not tests.command:
         return note(
             "no command is set; a run looks for one, and asks",
-            next_step="`asbuilt doctor --tests` tries what it finds, and saves your choice.",
+            # Tests are tried on a checkout of a commit.
+            next_step="`asbuilt doctor --tests` tries what it finds, and saves your choice." * has_commits,
         )
     if tests.tried is None and tests.absent:
         return Row(

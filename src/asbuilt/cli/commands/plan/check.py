@@ -13,6 +13,7 @@ from asbuilt.cli.runs.check_trial import failures_in, show_tried, trying
 from asbuilt.cli.runs.next_step import Next, helping, installing
 from asbuilt.cli.shell.options import Door, subcommand
 from asbuilt.cli.shell.plan_context import Desk, complete_plan, desk_for, problem_counts, show_the_first_step
+from asbuilt.cli.shell.run_context import look_at
 from asbuilt.cli.ui.messages import answer
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import counted
@@ -188,6 +189,9 @@ def _next(door: Door, desk: Desk, checked: list[_Checked]) -> Next:
     if desk.library.repository is None or not left:
         return Next(f"asbuilt plan show {desk.name_of((left or checked)[0].at)}")
     name = desk.name_of(left[0].at)
+    _, site = look_at(door)
+    if site is not None and any(run.plan == left[0].at.shown for run in site.open_runs()):
+        return Next(f"asbuilt status {name}")
     return with_agent(door, desk.settings, f"asbuilt run {name}", plan=left[0].at.shown)
 
 

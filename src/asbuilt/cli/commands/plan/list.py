@@ -79,7 +79,7 @@ def _show(door: Door, rows: list[_Row], now: datetime) -> None:
         if row.plan is None:
             answer(door, lead, f"{row.at.shown} {row.error}")
         elif not row.at.slug:
-            words = f"{row.at.shown} cannot be typed as a name; rename it: a-z, digits and hyphens."
+            words = f"{row.at.shown} cannot be typed as a name; rename it: a-z, digits, hyphens; not a1."
             talk(door, lead, words)
 
 

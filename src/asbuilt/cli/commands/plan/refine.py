@@ -256,7 +256,7 @@ def _show(door: Door, before: Plan, after: Plan) -> None:
     pen = door.screen.out
     found = [f"{phase} {word}" for phase, word in changed_phases(before, after).items()]
     answer(door, "Phases  ", ", ".join(found) or "none; only the text around them")
-    door.screen.answer_all(change_rows(pen, changes(before.source.lines, after.source.lines), most=_SHOWN))
+    door.screen.answer_all(change_rows(pen, changes(before, after), most=_SHOWN))
     door.screen.talk(f"plan check: {problem_counts(after) or 'clean'}")
 
 

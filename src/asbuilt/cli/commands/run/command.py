@@ -73,7 +73,9 @@ _EXAMPLES: Final = [
 ]
 
 _landing = with_options(
-    click.option("--hold", is_flag=True, help="prove all, land nothing (default without --auto or --pr)"),
+    click.option(
+        "--hold", is_flag=True, help="prove all, land nothing (default without --auto, --pr, --direct)"
+    ),
     click.option("--cherry-pick", "landing", flag_value="cherry-pick", help="land all of it at the end"),
     click.option("--pr", "landing", flag_value="pr", help="land by a pull request; --auto merges it"),
     click.option("--direct", "landing", flag_value="direct", help="land each phase once it is proven"),
@@ -235,7 +237,8 @@ def _goes_ahead(door: Door, opened: Opened, phases: Sequence[Phase], options: Ru
     announce(door, options, expected(door, len(phases), options.depth or "normal"))
     report_files_left_out(door, options, opened.at.shown)
     report_sign_offs_to_come(door, phases)
-    return is_start_confirmed(door, opened.at.slug, phases, is_implied=wish.auto or wish.finish)
+    is_implied, slug = wish.auto or wish.finish, opened.at.slug
+    return is_start_confirmed(door, slug, phases, is_implied=is_implied, again=wish.typed(slug, door.start))
 
 
 def _hold_to_approval(door: Door, site: Site, address: Address, opened: Opened) -> None:

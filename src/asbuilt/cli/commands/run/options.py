@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
@@ -47,6 +48,16 @@ class Wish(NamedTuple):
         """Whether no option asks for a run of another shape than the last one."""
         return not (self.phase or self.finish or self.auto or self.hold or self.landing or self.lanes)
 
+    def typed(self, slug: str, start: Path) -> str:
+        """Return the command that asks for the same; an agent that is taken over from before is not named."""
+        script, here = Path(self.script or ""), start.resolve()
+        shown = script.relative_to(here) if script.is_relative_to(here) else script
+        names = {} if self.before else {"--agent": self.agent, "--script": self.script and str(shown)}
+        given = {**names, "--lanes": self.lanes and str(self.lanes)}
+        words = [word for name, value in given.items() if value for word in (name, value)]
+        flags = ["--hold"] * self.hold + [f"--{self.landing}"] * bool(self.landing)
+        return shlex.join(["asbuilt", "run", slug, *([self.phase] if self.phase else ()), *flags, *words])
+
 
 def options_for(
     settings: Settings, environ: Mapping[str, str], opened: Opened, checkout: Path, wish: Wish, timed: Timed
@@ -58,12 +69,12 @@ def options_for(
     with naming(slug):
         phase = None if wish.phase is None else the_phase(plan, wish.phase).id
     landing = one_of(LANDINGS, wish.landing or settings.text("landing.mode"))
-    refuse_direct(slug, landing, settings)
+    refuse_direct(slug, landing, settings, hold=wish.hold and wish.landing == "direct")
     if landing == "pr":
         # Refuse before an agent works, not when its work is proven and no pull request can be opened.
         open_forge(open_repository(checkout), environ)
-    # Opening a pull request needs no approval; merging it does.
-    hold = wish.hold or not (wish.auto or landing == "pr")
+    # Opening a pull request needs no approval; merging it does. A typed --direct approves its landings.
+    hold = wish.hold or not (wish.auto or landing == "pr" or wish.landing == "direct")
     refuse_other_ways(slug, wanted_phases(plan, wish, done_phases(plan, [])), landing, hold=hold)
     by_settings = chosen_for_runs(settings)
     options = structs.replace(

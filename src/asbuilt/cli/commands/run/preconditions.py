@@ -53,8 +53,14 @@ def _waits(plan: Plan) -> str:
     return f"Phases {listed(circle)} wait for each other, so none can start."
 
 
-def refuse_direct(slug: str, landing: str, settings: Settings) -> None:
-    """Refuse to land phase by phase where the settings forbid it."""
+def refuse_direct(slug: str, landing: str, settings: Settings, *, hold: bool) -> None:
+    """Refuse to land phase by phase where the settings forbid it, or the same command line does."""
+    if hold:
+        raise UsageWrong(
+            "--hold and --direct contradict each other",
+            why="--direct lands each phase once it is proven; --hold lands nothing.",
+            next_step=f"`asbuilt run {slug} --direct`, or prove all first: `asbuilt run {slug} --hold`",
+        )
     if landing == "direct" and settings.text("landing.direct") == "refuse":
         raise GateStopped(
             "direct landing is refused here (landing.direct)",

@@ -143,8 +143,10 @@ def _cadence(settings: Settings, door: Door, every: str, plan: str) -> Every:
     if isinstance(read, grammar.Unreadable):
         raise UsageWrong(
             f'"{every}" is no schedule: {read.why}',
-            why="asbuilt does not guess a schedule.",
-            next_step=f'`asbuilt run {quote(plan)} --every "day at 9am"`, or: {", ".join(grammar.EXAMPLES)}',
+            why=f"asbuilt does not guess a schedule. It reads: {', '.join(grammar.EXAMPLES)}.",
+            next_step=f'`asbuilt run {quote(plan)} --every "day at 9am"`',
+            typed=every,
+            meant="day at 9am",
         )
     moved = grammar.moved(read, settings.number("schedule.offset"))
     zone = zone_name(settings.text("time.zone"), door.environ)
@@ -161,6 +163,8 @@ def _hours(settings: Settings, door: Door, between: str | None, plan: str) -> Be
             f'"{between}" is no span of hours',
             why="A run could start outside the hours that you allow.",
             next_step=f"`asbuilt run {quote(plan)} --between 22:00-07:00`; the hours may span midnight.",
+            typed=between,
+            meant="22:00-07:00",
         )
     return Between(hours=window.words, zone=zone)
 
@@ -184,6 +188,9 @@ def put_on(
     wiring.ensure_worker(home, door.environ)
     if is_all or not door.json:
         _confirm(door, asked.schedule, every, is_new=asked.before is None)
+    if is_all and not door.json:
+        slug = options.slug
+        next_command(door, f"asbuilt run {slug}", other=f"end the schedule: `asbuilt stop {slug}`")
     return is_all
 
 
@@ -216,7 +223,6 @@ def _confirm(door: Door, timer: Schedule, every: Every, *, is_new: bool) -> None
     if not survives:
         text = "Fires only while a worker is running; after `asbuilt worker install` also after a restart."
         door.screen.talk_all(door.screen.err.hanging(f"{door.screen.err.symbols.note} ", text))
-    next_command(door, f"asbuilt run {timer.slug}", other=f"end the schedule: `asbuilt stop {timer.slug}`")
 
 
 def _meant(setting: Setting, window: Window | None) -> dict[str, Any]:

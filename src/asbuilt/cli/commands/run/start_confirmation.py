@@ -52,8 +52,13 @@ def are_doubts_accepted(door: Door, opened: Opened, phases: Sequence[Phase], *, 
             assert_never(other)
 
 
-def is_start_confirmed(door: Door, slug: str, phases: Sequence[Phase], *, is_implied: bool) -> bool:
-    """Show what each phase promises and ask for confirmation; `--finish` and `--auto` imply it."""
+def is_start_confirmed(
+    door: Door, slug: str, phases: Sequence[Phase], *, is_implied: bool, again: str
+) -> bool:
+    """Show what each phase promises and ask for confirmation; `--finish` and `--auto` imply it.
+
+    `again`: the command that asks again.
+    """
     if is_implied or not phases or not door.is_attended:
         return True
     for phase in phases:
@@ -63,7 +68,7 @@ def is_start_confirmed(door: Door, slug: str, phases: Sequence[Phase], *, is_imp
     if accepted(door, "Run it?"):
         return True
     door.screen.answer("Nothing was started.")
-    next_command(door, f"asbuilt run {slug}", other=f"read the plan: `asbuilt plan show {slug}`")
+    next_command(door, again, other=f"read the plan: `asbuilt plan show {slug}`")
     return False
 
 

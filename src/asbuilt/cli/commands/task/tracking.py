@@ -35,6 +35,8 @@ from asbuilt.lifecycle.tasks.todo import agree
 from asbuilt.lifecycle.tasks.transitions import moved
 from asbuilt.similar_names import nearest
 
+_FINISHED: Final = frozenset(("done", "finished"))
+
 
 def known(door: Door) -> tuple[Looking | None, dict[int, model.Task]]:
     """Return the tasks; empty if the journal has nothing about this repository."""
@@ -54,7 +56,7 @@ def status_named(word: str) -> Status:
             why=f"The statuses are {', '.join(Status)}.",
             next_step="`asbuilt task list --all` shows the status of each task.",
             typed=word,
-            meant=nearest(word, Status),
+            meant=nearest(word, Status) or (Status.COMPLETED if word.casefold() in _FINISHED else ""),
         )
     return status
 

@@ -23,7 +23,9 @@ def _alone(door: Door, *, foreground: bool, idle: int | None) -> int:
     before = wiring.worker_pid(journal.home)
     pid = before or wiring.ensure_worker(journal.home, door.environ)
     if not door.emitted("asbuilt.worker/1", {"pid": pid, "started": before is None}):
-        door.screen.answer(f"The worker is {'running' if before else 'started'} (pid {pid}).")
+        # A worker that has just started has not written its pid yet.
+        shown = f" (pid {pid})" if pid else ""
+        door.screen.answer(f"The worker is {'running' if before else 'started'}{shown}.")
     return DONE
 
 
