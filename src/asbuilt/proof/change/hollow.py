@@ -13,19 +13,13 @@ from typing import Final, Literal, NamedTuple
 
 from asbuilt.proof.change.made_for_tests import made_for_tests
 from asbuilt.proof.change.promised_functions import not_written, unwired
-from asbuilt.proof.change.promised_names import unkept, wanted_and_checked
+from asbuilt.proof.change.promised_names import unkept
+from asbuilt.proof.items import Asks, asks_of, wanted_and_checked
 from asbuilt.proof.suites.model import MAX_BYTES, Change, Finding, Kind, Order, Severity, shortened
 from asbuilt.proof.suites.parsing import Code, Function, dotted, lexed, parsed
 from asbuilt.proof.suites.path_roles import Role, is_test, language_of, role_of
 
 _BRACED: Final = ("javascript", "go", "rust", "java")
-_OF_WORDS: Final = re.compile(
-    r"(?i)\b(comment|docstring|document|docs\b|format|reformat|style|lint|whitespace|indent|typo|reword|wording|rename|"
-    r"licen[cs]e|copyright|header|annotat|type hints?|encoding|line endings?)"
-)
-_OF_STUBS: Final = re.compile(
-    r"(?i)\b(stubs?|stubbed|placeholders?|skeletons?|abstract|interface|no-?op|do(es)? nothing)\b"
-)
 _OPEN: Final = ("Protocol", "ABC")
 """Base classes whose functions are for subclasses to write."""
 _OUTSIDE: Final = frozenset(("open", "input", "globals", "locals", "vars", "eval", "exec", "hash", "id"))
@@ -49,8 +43,9 @@ _CODE: Final = re.compile(r"`([^`]+)`")
 
 def hollow(changes: Iterable[Change], order: Order, there: Collection[str]) -> tuple[Finding, ...]:
     """Return findings for a phase's changes. Pass every file that differs and every path of the tree."""
+    asks = asks_of(order.text)
     every = [file for file in changes if file.before != file.after and len(file.after or b"") <= MAX_BYTES]
-    if every and all(_is_same_code(file) for file in every) and not _OF_WORDS.search(order.text):
+    if every and all(_is_same_code(file) for file in every) and Asks.WORDS not in asks:
         return (Finding(Kind.COMMENTS_ONLY, Severity.FAILS, every[0].path, ""),)
     tests = [file for file in every if is_test(file.path)]
     _, checks = wanted_and_checked(order.text)
@@ -70,7 +65,7 @@ def hollow(changes: Iterable[Change], order: Order, there: Collection[str]) -> t
         found += _lines_with(_ADDRESSED, Kind.ADDRESSES_THE_JUDGE, file) if language_of(file.path) else ()
     found += _only_parameters(every, order.text)
     # A file in which only comments differ is as it was.
-    acts = every if _OF_WORDS.search(order.text) else [file for file in every if not _is_same_code(file)]
+    acts = every if Asks.WORDS in asks else [file for file in every if not _is_same_code(file)]
     return (
         *found,
         *unkept(acts, order, there),
@@ -87,7 +82,11 @@ def _only_parameters(changes: Iterable[Change], text: str) -> Iterator[Finding]:
         then, now = (_defaults(parsed(side)) for side in (file.before or b"", file.after or b""))
         if any(then[name] != now[name] for name in then.keys() & now.keys()):
             return
-    if code and not _OF_WORDS.search(text) and all(_is_same_code(file, but="parameters") for file in code):
+    if (
+        code
+        and Asks.WORDS not in asks_of(text)
+        and all(_is_same_code(file, but="parameters") for file in code)
+    ):
         # Files that are no code may have changed, too: else the whole change would fail.
         what = "" if all(_is_same_code(file) for file in code) else "only parameters changed"
         yield Finding(Kind.COMMENTS_ONLY, Severity.SIGN_OFF, code[0].path, what)
@@ -177,7 +176,7 @@ class _Written(NamedTuple):
 
 def _stubs(change: Change, text: str) -> Iterator[Finding]:
     """Find functions that the phase promises by name and that do nothing, or depend on no promised input."""
-    if _OF_STUBS.search(text):
+    if Asks.STUB in asks_of(text):
         return
     before = {written.name: written for written in _functions(change.path, change.old) if not written.is_stub}
     promised = {name for code in _CODE.findall(wanted_and_checked(text)[0]) for name in _WORD.findall(code)}

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from asbuilt.proof.change.promised_names import items_of, wanted_and_checked
+from asbuilt.proof.items import Asks, asks_of, items_of, wanted_and_checked
 from asbuilt.proof.suites.model import Change, Finding, Kind, Severity, shortened
 from asbuilt.proof.suites.parsing import dotted, parsed
 
@@ -56,10 +56,6 @@ _OPTION: Final = re.compile(
     r"(?!.*\bdest=)(?!.*\baction=[\"'](?:version|help)[\"'])"
 )
 _READS_ALL: Final = re.compile(r"\bvars\(|\*\*\w|\bgetattr\(|\.opts\(\)|\bargv\b(?!\s*\[\s*0)")
-_OF_SWITCHES: Final = re.compile(
-    r"(?i)\b(flags?|switch(?:es|ed)?|toggles?|environment|variables?|opt(?:s|ed)?[ -]?in|off by default|"
-    r"disabled|enabled?|turned o(?:n|ff)|options?|settings?|configur\w+)\b"
-)
 _DROPS: Final = re.compile(
     r"\bcatch\s*(?:\([^)]*\))?\s*\{\s*(?:(?://[^\n]*|/\*.*?\*/)\s*)*"
     r"(?:return(?:\s+(?:null|undefined|false|true|\[\]|\{\}|\"\"|''|-?\d+))?\s*;?\s*)?\}"
@@ -67,11 +63,6 @@ _DROPS: Final = re.compile(
     re.DOTALL,
 )
 """A handler of any error that does nothing with it."""
-_OF_ERRORS: Final = re.compile(
-    r"(?i)\b(ignor\w*|swallow\w*|best[ -]effort|tolera\w*|never (?:fails?|raises?|throws?)|silent\w*|"
-    r"suppress\w*|fall(?:s|ing)? ?back|without failing|skips?|skipped|survives?|even if|errors?|"
-    r"exceptions?)\b"
-)
 _ANY_ERROR: Final = ("Exception", "BaseException")
 
 
@@ -87,7 +78,7 @@ def made_for_tests(change: Change, tests: Sequence[Change], text: str) -> Iterat
 
 def _switched_off(change: Change, tests: Iterable[Change], text: str) -> Iterator[Finding]:
     """Find a new switch that is off, that the tests turn on and that the plan does not know."""
-    if _OF_SWITCHES.search(text):
+    if Asks.SWITCH in asks_of(text):
         return
     known, words = {*re.findall(r"\w+", change.old)}, {*re.findall(r"\w+", text)}
     turned = {word for file in tests for _, line in file.added for word in re.findall(r"\w+", line)}
@@ -100,12 +91,12 @@ def _switched_off(change: Change, tests: Iterable[Change], text: str) -> Iterato
 
 def _asked_for(change: Change, tests: Iterable[Change], text: str) -> Iterator[Finding]:
     """Find a function that does what an item wants only with a new argument, which only the tests pass."""
-    items = [item for item in items_of(text) if not _OF_SWITCHES.search(item)]
+    items = [item for item in items_of(text) if Asks.SWITCH not in item.asks]
     passed = {name for file in tests for _, line in file.added for name in _PASSED.findall(line)}
     for number, line in change.added:
         found = _SIGNATURE.search(line)
         name = found["name"] if found else ""
-        about = " ".join(item for item in items if re.search(rf"`{name}\b", item)).lower() if name else ""
+        about = " ".join(item.text for item in items if re.search(rf"`{name}\b", item.text)).lower()
         if found is None or not about or not re.search(rf"\b{name}\s*\(", change.old):
             continue
         for option in _OFF.findall(found["given"]):
@@ -129,7 +120,7 @@ def _unread_options(change: Change) -> Iterator[Finding]:
 
 def _dropped(change: Change, text: str) -> Iterator[Finding]:
     """Find a new handler that drops every error, unless the phase speaks of errors."""
-    if _OF_ERRORS.search(wanted_and_checked(text)[0]):
+    if Asks.TOLERANCE in asks_of(wanted_and_checked(text)[0]):
         return
     added = {number for number, _ in change.added}
     for number in (

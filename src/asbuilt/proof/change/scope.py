@@ -14,8 +14,8 @@ from asbuilt.errors import PlanUnreadable
 from asbuilt.plan.reader import read
 from asbuilt.proof.change.boundaries import LINK_WORDS, PLACES, SEVERITY, WORDS, Boundary, link_of
 from asbuilt.proof.change.loosened_linters import loosened, suppressions
-from asbuilt.proof.change.promised_names import wanted_and_checked
 from asbuilt.proof.change.restored_test_settings import is_cache
+from asbuilt.proof.items import wanted_and_checked, without_criteria
 from asbuilt.proof.projects.index import is_vendored
 from asbuilt.proof.projects.manifests import table, toml
 from asbuilt.proof.remarks import Remark, cited_words, content_of
@@ -40,7 +40,6 @@ _WITHOUT: Final = re.compile(r"(?i)^(non-? ?scope|out of scope|not in scope|do n
 _ALLOWS: Final = re.compile(r"(?i)\*\*Allows:?\*\*")
 _SEARCHES: Final = frozenset("grep egrep rg test [ [[ wc jq head tail ls stat awk sed cat !".split())
 """Programs that search a file; the file is the result of the work, not an input of the check."""
-_CRITERIA: Final = re.compile(r"(?im)^\W*acceptance\b")
 _CHECKS: Final = re.compile(
     r"(?i)(^|/)(scripts?|tools?|ci|checks?|hack|dev)/|(check|verif|valid|smoke|compare|lint)\w*\.\w+$"
 )
@@ -234,7 +233,7 @@ def _read_by_checks(every: Sequence[Change], order: Order, rules: Mapping[str, s
     """Find files that the phase changes and its checks read, though no item names them."""
     given = [word for check in order.checks for word in _given_to(check)]
     # A criterion states what a check must find, not that its script changes.
-    wanted = order._replace(text=_CRITERIA.split(wanted_and_checked(order.text)[0])[0])
+    wanted = order._replace(text=without_criteria(wanted_and_checked(order.text)[0]))
     for change in every:
         if change.before is None or change.path not in given or not _is_input(change.path):
             continue

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from asbuilt.proof.change.promised_names import items_of
+from asbuilt.proof.items import Asks, items_of, without_criteria
 from asbuilt.proof.suites.parsing import Function, dotted, parsed
 from asbuilt.proof.suites.path_roles import language_of
 from asbuilt.proof.trials.emptied import emptied
@@ -47,22 +47,8 @@ _UNWRITTEN: Final = ("abstractmethod", "overload")
 _VALUES: Final = re.compile(
     rb"\b(?:function|class|const|let|var|enum|await|export default)\b|=>|\bimport\s+[\"']"
 )
-_OF_FORM: Final = re.compile(
-    r"(?i)\b(refactor|renam|extract|simplif|clean|tid[iy]|split|inline|speed|fast|quick|slow|perform|optimi|"
-    r"cach|memo|"
-    r"typ(?:e|ed|es|ing)\b|annotat|docstring|comment|format|lint|mov(?:e|es|ed)\b|reorder|rewrit|moderni|deprecat|"
-    r"readab|same|as before|stays?\b|keeps?\b|still\b|unchanged|without|no longer|remov|delet|drop|reus|"
-    r"duplicat|log)"
-)
-"""An item about the form or the speed of code: what it does is the same before and after."""
-
-
-_OF_TESTS: Final = re.compile(
-    r"(?i)^\W*(?:add|write)?\W*(?:\S+\s+)?tests?\b|\b(?:is|are) (?:both )?tested\b"
-    r"|\btests? (?:it|both|them)\b|`test[^`]*`"
-)
-"""An item that orders tests alone."""
-_CRITERIA: Final = re.compile(r"(?im)^#+\s*(?:acceptance|criteria|success|definition of done|done when)")
+_OF_FORM: Final = Asks.FORM | Asks.TESTS
+"""Items after which the product does the same as before."""
 _NUMBER: Final = re.compile(r"(?<![\w.])\d+(?![\w.]*\w)")
 _PLAIN: Final = frozenset(("0", "1", "2", "100"))
 """Numbers that code has for other reasons than an item's."""
@@ -111,7 +97,7 @@ def parts_of(
     """
     sources = {path: sides for path, sides in sources.items() if not _runs_the_same(path, *sides)}
     work = {path: sides for path, sides in sources.items() if is_probed(path)}
-    is_of_form = all(_OF_FORM.search(item) or _OF_TESTS.search(item) for item in items_of(_promises(text)))
+    is_of_form = all(item.asks & _OF_FORM for item in items_of(without_criteria(text)))
     reverted = {path: before for path, (before, _) in work.items()}
     return (
         *(
@@ -128,7 +114,9 @@ def parts_of(
 
 def _numbers(sources: Mapping[str, tuple[bytes, bytes]], text: str) -> Iterator[Part]:
     """Yield the numbers of new lines that an item promises, each replaced by one far from it."""
-    promised = {number for item in items_of(_promises(text)) for number in _NUMBER.findall(item)} - _PLAIN
+    promised = {
+        number for item in items_of(without_criteria(text)) for number in _NUMBER.findall(item.text)
+    } - _PLAIN
     found = [mutant for mutant in planned(sources, "") if mutant.old.decode("utf-8", "replace") in promised]
     for mutant in sorted(found)[:_MOST_NUMBERS]:
         other = mutant._replace(new=b"%d" % (3 * int(mutant.old) + 7))
@@ -146,12 +134,6 @@ def unborne(tried: Sequence[tuple[Part, bool]], text: str) -> tuple[Part, ...]:
     missed = [part for part, is_missed in tried if not is_missed and not (has_number and part.is_number)]
     named = tuple(part for part in missed if part.is_promised_in(text))
     return named or (tuple(missed) if len(missed) == len(tried) else ())
-
-
-def _promises(text: str) -> str:
-    """Return a phase without its criteria, which hold for any work."""
-    cut = _CRITERIA.search(text)
-    return text[: cut.start()] if cut else text
 
 
 def broken(path: str, content: bytes) -> bytes | None:
@@ -323,5 +305,4 @@ def _named(tree: ast.Module) -> Iterator[tuple[str, Named]]:
 
 def _is_changed_by(text: str, name: str) -> bool:
     """Return whether an item names a function and says what it does, not how it is written."""
-    items = (item for item in items_of(text) if re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", item))
-    return any(not _OF_TESTS.search(item) and not _OF_FORM.search(item.replace(name, "")) for item in items)
+    return any(item.names(name) and not item.asks & _OF_FORM for item in items_of(text))

@@ -42,7 +42,7 @@ _NOT_LOADED: Final = re.compile(
 _AIDS: Final = re.compile(
     r"(?i)support|helper|util|fixture|mock|fake|stub|assert|check|expect|matcher|compare|common|shared"
 )
-_OF_TESTS: Final = re.compile(
+_IMPORTS_A_RUNNER: Final = re.compile(
     r"(?m)^\s*(?:import|from)\s+(?:_?pytest|unittest)\b|^\s*\"testing\"|import\s+\"testing\"|\borg\.junit|AssertionError"
     r"|[\"'](?:node:)?(?:assert(?:/strict)?|test)[\"']|[\"'](?:chai|vitest|@jest/globals|expect)[\"']"
 )
@@ -123,7 +123,7 @@ def may_help(path: str, text: str) -> bool:
 
     A product that only tests import must not match: the old tests would run on the old product.
     """
-    return _AIDS.search(path) is not None and _OF_TESTS.search(text) is not None
+    return _AIDS.search(path) is not None and _IMPORTS_A_RUNNER.search(text) is not None
 
 
 def imported_as(path: str) -> list[str]:
