@@ -8,18 +8,18 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Collection, Iterable, Iterator
-from typing import Final, Literal, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
 
 from asbuilt.proof.change.made_for_tests import made_for_tests
 from asbuilt.proof.change.promised_functions import not_written, unwired
 from asbuilt.proof.change.promised_names import unkept
 from asbuilt.proof.items import Asks, asks_of, wanted_and_checked
 from asbuilt.proof.suites.model import MAX_BYTES, Change, Finding, Kind, Order, Severity, shortened
-from asbuilt.proof.suites.parsing import Code, Function, dotted, lexed, parsed
+from asbuilt.proof.suites.parsing import BRACED, Code, Function, dotted, lexed, parsed
 from asbuilt.proof.suites.path_roles import Role, is_test, language_of, role_of
+from asbuilt.proof.suites.same_code import But, is_same_code, is_text, uncommented
 
-_BRACED: Final = ("javascript", "go", "rust", "java")
 _OPEN: Final = ("Protocol", "ABC")
 """Base classes whose functions are for subclasses to write."""
 _OUTSIDE: Final = frozenset(("open", "input", "globals", "locals", "vars", "eval", "exec", "hash", "id"))
@@ -45,7 +45,8 @@ def hollow(changes: Iterable[Change], order: Order, there: Collection[str]) -> t
     """Return findings for a phase's changes. Pass every file that differs and every path of the tree."""
     asks = asks_of(order.text)
     every = [file for file in changes if file.before != file.after and len(file.after or b"") <= MAX_BYTES]
-    if every and all(_is_same_code(file) for file in every) and Asks.WORDS not in asks:
+    acting = [file for file in every if not is_same_code(file.path, file.before, file.after)]
+    if every and not acting and Asks.WORDS not in asks:
         return (Finding(Kind.COMMENTS_ONLY, Severity.FAILS, every[0].path, ""),)
     tests = [file for file in every if is_test(file.path)]
     _, checks = wanted_and_checked(order.text)
@@ -65,7 +66,7 @@ def hollow(changes: Iterable[Change], order: Order, there: Collection[str]) -> t
         found += _lines_with(_ADDRESSED, Kind.ADDRESSES_THE_JUDGE, file) if language_of(file.path) else ()
     found += _only_parameters(every, order.text)
     # A file in which only comments differ is as it was.
-    acts = every if Asks.WORDS in asks else [file for file in every if not _is_same_code(file)]
+    acts = every if Asks.WORDS in asks else acting
     return (
         *found,
         *unkept(acts, order, there),
@@ -82,14 +83,14 @@ def _only_parameters(changes: Iterable[Change], text: str) -> Iterator[Finding]:
         then, now = (_defaults(parsed(side)) for side in (file.before or b"", file.after or b""))
         if any(then[name] != now[name] for name in then.keys() & now.keys()):
             return
-    if (
-        code
-        and Asks.WORDS not in asks_of(text)
-        and all(_is_same_code(file, but="parameters") for file in code)
-    ):
+    if Asks.WORDS not in asks_of(text) and _are_the_same(code, But.PARAMETERS):
         # Files that are no code may have changed, too: else the whole change would fail.
-        what = "" if all(_is_same_code(file) for file in code) else "only parameters changed"
+        what = "" if _are_the_same(code) else "only parameters changed"
         yield Finding(Kind.COMMENTS_ONLY, Severity.SIGN_OFF, code[0].path, what)
+
+
+def _are_the_same(files: Sequence[Change], but: But = But.NOTHING) -> bool:
+    return bool(files) and all(is_same_code(file.path, file.before, file.after, but) for file in files)
 
 
 def _defaults(tree: ast.Module | None) -> dict[tuple[str, str], str]:
@@ -116,51 +117,9 @@ def _is_gutted(change: Change) -> bool:
 def _acting(path: str, text: str) -> bool:
     language = language_of(path)
     if language == "shell":
-        return any(not _IDLE.match(line) for line in _uncommented(text) if not line.startswith("#!"))
+        return any(not _IDLE.match(line) for line in uncommented(text.encode()) if not line.startswith("#!"))
     tree = parsed(text.encode()) if language == "python" else None
-    return tree is None or any(not _IDLE.match(ast.unparse(node)) for node in tree.body if not _is_text(node))
-
-
-def _is_same_code(change: Change, *, but: Literal["", "parameters"] = "") -> bool:
-    """Return whether only comments, docstrings and whitespace differ; `but` is not compared."""
-    if change.before is None or change.after is None:
-        return False
-    before, after = change.old, change.new
-    match language_of(change.path):
-        case "python":
-            then, now = parsed(change.before), parsed(change.after)
-            return then is not None and now is not None and _bare(then, but) == _bare(now, but)
-        case "shell":
-            return _uncommented(before) == _uncommented(after)
-        case language if language in _BRACED:
-            words = [[token.text for token in lexed(text, language).tokens] for text in (before, after)]
-            return words[0] == words[1]
-        case _:
-            return False
-
-
-def _bare(tree: ast.Module, but: str) -> str:
-    """Dump a module without its docstrings."""
-    for node in ast.walk(tree):
-        if but and isinstance(node, Function):
-            node.args = ast.arguments([], [], None, [], [], None, [])
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body and _is_text(body[0]):
-            node.body = body[1:]  # type: ignore[attr-defined]  # it has one
-    return ast.dump(tree)
-
-
-def _is_text(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
-
-
-def _uncommented(text: str) -> list[str]:
-    lines = (line.strip() for line in text.splitlines())
-    return [line for line in lines if line and not (line.startswith("#") and not line.startswith("#!"))]
+    return tree is None or any(not _IDLE.match(ast.unparse(node)) for node in tree.body if not is_text(node))
 
 
 class _Written(NamedTuple):
@@ -208,7 +167,7 @@ def _functions(path: str, text: str) -> list[_Written]:
     if language == "python":
         tree = parsed(text.encode())
         return [] if tree is None else list(_of_python(tree))
-    return list(_of_braces(text, language)) if language in _BRACED else []
+    return list(_of_braces(text, language)) if language in BRACED else []
 
 
 def _of_python(tree: ast.Module) -> Iterator[_Written]:
@@ -230,7 +189,7 @@ def _of_python(tree: ast.Module) -> Iterator[_Written]:
             continue
         if any(dotted(expr).endswith(("abstractmethod", "overload")) for expr in node.decorator_list):
             continue
-        body = node.body[1:] if _is_text(node.body[0]) else node.body
+        body = node.body[1:] if is_text(node.body[0]) else node.body
         given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
         names = [argument.arg for argument in given if argument.arg not in ("self", "cls")]
         last = body[-1] if body else None

@@ -24,6 +24,8 @@ _TEXTS: Final = {
     "rust": r"b?r(?P<hash>\#*)\".*?\"(?P=hash)|b?\"(?:\\.|[^\"\\])*\"|b?'(?:\\[^']+|[^'\\\n])'",
     "java": rf"\"\"\"(?:\\.|.)*?\"\"\"|{_QUOTED}|'(?:\\.|[^'\\\n])+'",
 }
+BRACED: Final = tuple(_TEXTS)
+"""Languages that are read by tokens."""
 _PATTERNS: Final = {
     language: re.compile(
         rf"""

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 from asbuilt.proof.items import Asks, items_of, without_criteria
 from asbuilt.proof.suites.parsing import Function, dotted, parsed
 from asbuilt.proof.suites.path_roles import language_of
+from asbuilt.proof.suites.same_code import But, is_same_code, is_same_tree
 from asbuilt.proof.trials.emptied import emptied
 from asbuilt.proof.trials.mutants import added_lines, is_probed, planned
 
@@ -95,7 +96,11 @@ def parts_of(
     `sources` has the contents of each changed code file before and after; each of `files` goes whole, and
     each of the `others`, which no runner of the project runs.
     """
-    sources = {path: sides for path, sides in sources.items() if not _runs_the_same(path, *sides)}
+    sources = {
+        path: sides
+        for path, sides in sources.items()
+        if not sides[0] or not is_same_code(path, *sides, But.ANNOTATIONS)
+    }
     work = {path: sides for path, sides in sources.items() if is_probed(path)}
     is_of_form = all(item.asks & _OF_FORM for item in items_of(without_criteria(text)))
     reverted = {path: before for path, (before, _) in work.items()}
@@ -175,27 +180,6 @@ def _whole(sources: Mapping[str, tuple[bytes, bytes]], paths: Iterable[str]) -> 
             yield Part(path, "", f"{path}: an error when it starts", {path: without})
 
 
-def _runs_the_same(path: str, before: bytes, after: bytes) -> bool:
-    """Return whether only annotations, comments and docstrings of Python differ."""
-    then, now = (parsed(side) if path.endswith(".py") else None for side in (before, after))
-    return then is not None and now is not None and bool(before) and _acts(then) == _acts(now)
-
-
-def _acts(tree: ast.AST) -> str:
-    """Dump code without annotations and docstrings."""
-    for node in ast.walk(tree):
-        if isinstance(node, Function):
-            node.returns = None
-        elif isinstance(node, ast.arg):
-            node.annotation = None
-        elif isinstance(node, ast.AnnAssign):
-            node.annotation = ast.Constant(None)
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and len(body) > 1 and _is_head(body[0]):
-            del body[0]
-    return ast.dump(tree)
-
-
 def _functions(path: str, before: bytes, after: bytes, text: str) -> Iterator[Part]:
     language = language_of(path)
     if language == "python":
@@ -226,7 +210,7 @@ def _of_python(path: str, before: bytes, after: bytes, text: str) -> Iterator[Pa
             )
             yield from _returns(path, node, after, range(len(after)))
             continue
-        if _acts(_copy(old[name])) == _acts(_copy(node)):
+        if is_same_tree(old[name], node, But.ANNOTATIONS):
             continue
         if _is_changed_by(text, own):
             was = b"".join(before.splitlines(keepends=True)[_first(old[name]) - 1 : old[name].end_lineno])
@@ -273,10 +257,6 @@ def _failing(node: ast.stmt, source: bytes, added: Collection[int]) -> bytes | N
         start = _offset(source, leaf.lineno) + leaf.col_offset
         source = source[:start] + b"raise RuntimeError; " + source[start:]
     return source
-
-
-def _copy(node: ast.stmt) -> ast.AST:
-    return ast.parse(ast.unparse(node))
 
 
 def _first(node: ast.stmt) -> int:
