@@ -15,13 +15,12 @@ from asbuilt.proof.change.made_for_tests import made_for_tests
 from asbuilt.proof.change.promised_functions import not_written, unwired
 from asbuilt.proof.change.promised_names import unkept
 from asbuilt.proof.items import Asks, asks_of, wanted_and_checked
+from asbuilt.proof.suites.functions import braced_functions, functions_of
 from asbuilt.proof.suites.model import MAX_BYTES, Change, Finding, Kind, Order, Severity, shortened
-from asbuilt.proof.suites.parsing import BRACED, Code, Function, dotted, lexed, parsed
+from asbuilt.proof.suites.parsing import BRACED, Code, dotted, lexed, parsed
 from asbuilt.proof.suites.path_roles import Role, is_test, language_of, role_of
 from asbuilt.proof.suites.same_code import But, is_same_code, is_text, uncommented
 
-_OPEN: Final = ("Protocol", "ABC")
-"""Base classes whose functions are for subclasses to write."""
 _OUTSIDE: Final = frozenset(("open", "input", "globals", "locals", "vars", "eval", "exec", "hash", "id"))
 _SAME: Final = frozenset(dir(builtins)) - _OUTSIDE
 """Names whose value is the same in every call."""
@@ -171,12 +170,6 @@ def _functions(path: str, text: str) -> list[_Written]:
 
 
 def _of_python(tree: ast.Module) -> Iterator[_Written]:
-    open_ones = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef) and any(dotted(base).endswith(_OPEN) for base in node.bases)
-        for inner in node.body
-    }
     # Constants of the module are the same in every call, too.
     fixed = _SAME | {
         name
@@ -184,11 +177,7 @@ def _of_python(tree: ast.Module) -> Iterator[_Written]:
         if isinstance(node, ast.Assign | ast.AnnAssign) and not _names([node], ast.Load) - _SAME
         for name in _names([node], ast.Store)
     }
-    for node in ast.walk(tree):
-        if not isinstance(node, Function) or id(node) in open_ones:
-            continue
-        if any(dotted(expr).endswith(("abstractmethod", "overload")) for expr in node.decorator_list):
-            continue
+    for _, node in functions_of(tree):
         body = node.body[1:] if is_text(node.body[0]) else node.body
         given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
         names = [argument.arg for argument in given if argument.arg not in ("self", "cls")]
@@ -227,11 +216,7 @@ def _does_nothing(node: ast.stmt | None) -> bool:
 
 def _of_braces(text: str, language: str) -> Iterator[_Written]:
     code = lexed(text, language)
-    for at, token in enumerate(code.tokens):
-        opening = _parameters(code, at) if token.kind == "name" and code.word(at - 1) != "." else None
-        begin = None if opening is None else _body(code, code.closing(opening) + 1)
-        if opening is None or begin is None:
-            continue
+    for name, line, at, opening, begin in braced_functions(code):
         body = code.tokens[begin + 1 : min(code.closing(begin), begin + 2 * _SHORT)]
         says = " ".join(word.text for word in body)
         # An empty function in the place of a value is a default, not a stub.
@@ -239,7 +224,7 @@ def _of_braces(text: str, language: str) -> Iterator[_Written]:
         is_stub = not is_value and len(body) <= _SHORT and (not body or _UNFINISHED.search(says) is not None)
         takes = code.closing(opening) > opening + 1
         is_constant = takes and says.startswith("return ") and _is_display(code, begin)
-        yield _Written(token.text, token.line, shortened(says) or "nothing", is_stub, is_constant)
+        yield _Written(name, line, shortened(says) or "nothing", is_stub, is_constant)
 
 
 def _is_display(code: Code, begin: int) -> bool:
@@ -254,28 +239,6 @@ def _is_display(code: Code, begin: int) -> bool:
             return False
         is_any |= is_literal
     return is_any
-
-
-def _parameters(code: Code, at: int) -> int | None:
-    """Return where the parameters of the function named here start: `f(`, `f = (`; None if it is none."""
-    if code.word(at + 1) == "(":
-        return None if code.word(at - 1) == "new" else at + 1
-    if code.word(at + 1) not in ("=", ":"):
-        return None
-    begin = at + 2
-    while code.word(begin) in ("async", "function"):
-        begin += 1
-    return begin if code.word(begin) == "(" else None
-
-
-def _body(code: Code, at: int) -> int | None:
-    """Return where a function's body opens after its parameters; None: it is a call."""
-    for begin in range(at, min(at + _SHORT, len(code.tokens))):
-        if code.word(begin) == "{":
-            return begin
-        if code.word(begin) in (";", ",", ")", "}", "=", "&&", "||"):
-            return None
-    return None
 
 
 _DISPLAY: Final = frozenset(";-[]{}(),:!")

@@ -12,17 +12,18 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from asbuilt.proof.items import Asks, items_of, without_criteria
-from asbuilt.proof.suites.parsing import Function, dotted, parsed
+from asbuilt.proof.suites.functions import Named, braced_functions, functions_of
+from asbuilt.proof.suites.parsing import lexed, parsed
 from asbuilt.proof.suites.path_roles import language_of
 from asbuilt.proof.suites.same_code import But, is_same_code, is_same_tree
 from asbuilt.proof.trials.emptied import emptied
 from asbuilt.proof.trials.mutants import added_lines, is_probed, planned
 
 _RAISES: Final = {
-    "javascript": b" throw new Error();",
-    "go": b' panic("");',
-    "rust": b" panic!();",
-    "java": b" if (true) throw new RuntimeException();",
+    "javascript": " throw new Error();",
+    "go": ' panic("");',
+    "rust": " panic!();",
+    "java": " if (true) throw new RuntimeException();",
 }
 """A statement that fails, for the start of a function's body."""
 _FAILS: Final = {
@@ -35,16 +36,6 @@ _FAILS: Final = {
 }
 """A text with which a file fails when it is built, loaded or run."""
 _AT_ITS_END: Final = ("go", "rust", "java")
-_BRACED: Final = re.compile(
-    rb"(?m)^[ \t]*(?:[\w<>\[\], \t]*[ \t])?(?:func[ \t]*\([^)\n]*\)[ \t]*)?"
-    rb"(?P<name>[^\W\d][\w$]*)(?:<[^>\n]*>)?[ \t]*(?:=[ \t]*(?:async[ \t]*)?(?:function[ \t]*)?)?"
-    rb"\([^\n{;]*\)[^\n{;=]*(?:=>[ \t]*)?\{"
-)
-_STATEMENTS: Final = frozenset(
-    (b"if", b"for", b"while", b"switch", b"catch", b"with", b"match", b"foreach", b"function", b"return")
-)
-_OPEN: Final = ("Protocol", "ABC")
-_UNWRITTEN: Final = ("abstractmethod", "overload")
 _VALUES: Final = re.compile(
     rb"\b(?:function|class|const|let|var|enum|await|export default)\b|=>|\bimport\s+[\"']"
 )
@@ -56,9 +47,6 @@ _PLAIN: Final = frozenset(("0", "1", "2", "100"))
 _MOST_RETURNS: Final = 4
 _MOST_NUMBERS: Final = 6
 _AS_IT_WAS: Final = "the work: the product as it was before"
-
-
-Named = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Part(NamedTuple):
@@ -184,15 +172,14 @@ def _functions(path: str, before: bytes, after: bytes, text: str) -> Iterator[Pa
     language = language_of(path)
     if language == "python":
         yield from _of_python(path, before, after, text)
-    raises = _RAISES.get(language)
-    old = {found["name"] for found in _BRACED.finditer(before)}
-    for found in _BRACED.finditer(after) if raises else ():
-        if found["name"] in old | _STATEMENTS:
-            continue
-        line = after.count(b"\n", 0, found.start("name")) + 1
-        yield _added(
-            path, line, found["name"].decode(), after[: found.end()] + (raises or b"") + after[found.end() :]
-        )
+    elif language in _RAISES:
+        then, now = (side.decode("utf-8", "surrogateescape") for side in (before, after))
+        old = {function.name for function in braced_functions(lexed(then, language))}
+        code = lexed(now, language)
+        for name, line, _, _, begin in braced_functions(code):
+            end = code.tokens[begin].end
+            without = f"{now[:end]}{_RAISES[language]}{now[end:]}".encode("utf-8", "surrogateescape")
+            yield from [_added(path, line, name, without)] if name not in old else []
 
 
 def _of_python(path: str, before: bytes, after: bytes, text: str) -> Iterator[Part]:
@@ -268,19 +255,13 @@ def _added(path: str, line: int, name: str, without: bytes) -> Part:
 
 
 def _named(tree: ast.Module) -> Iterator[tuple[str, Named]]:
-    """Yield the functions of a module and of its classes, with their names, without abstract ones."""
-    for node in tree.body:
-        inside = [node] if isinstance(node, Function) else getattr(node, "body", [])
-        is_open = isinstance(node, ast.ClassDef) and any(dotted(base).endswith(_OPEN) for base in node.bases)
-        for function in (
-            inside if isinstance(node, (*Function.__args__, ast.ClassDef)) and not is_open else ()
-        ):
-            if not isinstance(function, Function) or re.fullmatch(r"__\w+__", function.name):
-                continue
-            is_written = not all(isinstance(part, ast.Pass) or _is_head(part) for part in function.body)
-            if is_written and not any(dotted(expr).endswith(_UNWRITTEN) for expr in function.decorator_list):
-                name = f"{node.name}.{function.name}" if isinstance(node, ast.ClassDef) else function.name
-                yield name, function
+    """Yield the functions that are in a module or in its classes and do something, with their names."""
+    inside = [part for node in tree.body if isinstance(node, ast.ClassDef) for part in node.body]
+    direct = {id(node) for node in (*tree.body, *inside)}
+    for name, function in functions_of(tree):
+        is_written = not all(isinstance(part, ast.Pass) or _is_head(part) for part in function.body)
+        if id(function) in direct and is_written and not re.fullmatch(r"__\w+__", function.name):
+            yield name, function
 
 
 def _is_changed_by(text: str, name: str) -> bool:
