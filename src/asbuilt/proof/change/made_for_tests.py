@@ -12,10 +12,9 @@ from itertools import pairwise
 from typing import Final
 
 from asbuilt.proof.items import Asks, asks_of, items_of, wanted_and_checked
-from asbuilt.proof.suites.model import Change, Finding, Kind, Severity, shortened
+from asbuilt.proof.suites.model import LITERAL, Change, Finding, Kind, Severity, shortened
 from asbuilt.proof.suites.parsing import dotted, parsed
 
-_LITERAL: Final = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])")
 _GROUP: Final = re.compile(r"[(\[{][^()\[\]{}]*[)\]}]")
 _COMPARES: Final = re.compile(r"===?|\bcase\b|\[\s.*\s=\s|^\s*[\"'][^\"']*[\"']\)|\bin\s*[(\[{]")
 _TABLES: Final = re.compile(r"[\"'\d)\]]\s*:|=>")
@@ -24,6 +23,8 @@ _FIELDS: Final = re.compile(r"\w\s*[:=]\s*[\"'\d-].*[:=]\s*[\"'\d-]")
 _RECORD: Final = 3
 _ORDERS: Final = re.compile(r"[<>]=?(?!>)|-(?:l|g)[te]\b")
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
+_UNSIGNED: Final = re.compile(r"\d+(?:\.\d+)?")
+_LETTER: Final = re.compile(r"[^\W\d_]")
 _PLAIN: Final = frozenset(("0", "1", "-1", "2", "100"))
 """Literals too common to count without another one beside them."""
 _MOST: Final = 1_000
@@ -204,10 +205,10 @@ def _rows(change: Change) -> Iterator[frozenset[str]]:
 
 
 def _literals(text: str) -> frozenset[str]:
-    found = {piece.strip("\"'") for piece in _LITERAL.findall(text)}
-    # In shell patterns, numbers are part of a text.
-    words = {word for piece in found for word in piece.split() if all(map(_NUMBER.fullmatch, piece.split()))}
-    return frozenset(found | words) - {""}
+    found = {piece.strip("\"'") for piece in LITERAL.findall(text)}
+    # In shell patterns and keys that join inputs, numbers are part of a text.
+    plain = (piece for piece in found if not _LETTER.search(piece) and not _NUMBER.fullmatch(piece))
+    return frozenset(found.union(*map(_UNSIGNED.findall, plain))) - {""}
 
 
 def _is_special(change: Change, number: int) -> bool:

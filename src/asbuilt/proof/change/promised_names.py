@@ -11,7 +11,7 @@ from typing import Final
 
 from asbuilt.proof.items import Asks, Item, items_of, wanted_and_checked
 from asbuilt.proof.suites.model import Change, Finding, Kind, Order, Severity, shortened
-from asbuilt.proof.suites.path_roles import Role, is_test, language_of, role_of
+from asbuilt.proof.suites.path_roles import WORDS_ONLY, Role, is_test, language_of, role_of
 
 _LIST: Final = r"((?:`[^`]+`(?:,\s*(?:and\s+)?|\s+and\s+)?)+)"
 """A list of names in backticks."""
@@ -44,7 +44,7 @@ _CHANGES: Final = re.compile(
 )
 """An item whose subject is a file, or that orders its change, and the files."""
 _DOCUMENT: Final = re.compile(
-    r"(?i)\.(?:md|rst|adoc|txt|html?|\d)$|(^|/)(docs?|man|changelog\.d|newsfragments)/|readme"
+    rf"(?i){WORDS_ONLY.pattern}|\.(?:html?|\d)$|(^|/)(docs?|man|changelog\.d|newsfragments)/|readme"
 )
 _NUMBER: Final = re.compile(r"(?<![\w.#-])\d{2,}(?![\w.%-]*\w)")
 """A number that is no version, issue or share; a single digit may be spelled out in code."""
@@ -61,7 +61,7 @@ _NO_OPERATION: Final = re.compile(
     r"(?s)\boperations\s*=\s*\[\s*\]|\bdef upgrade\([^)]*\)[^:]*:\s*(?:\"\"\".*?\"\"\"\s*)?pass\b"
 )
 _COMMENTS: Final = re.compile(r"(?ms)^\s*(?:#(?!!)|//|--|;)[^\n]*$|/\*.*?\*/")
-_PROSE: Final = re.compile(r"(?i)\.(?:md|rst|adoc|txt|html?|xml|svg)$")
+_PROSE: Final = re.compile(rf"(?i){WORDS_ONLY.pattern}|\.(?:html?|xml|svg)$")
 _MAY_BE_EMPTY: Final = re.compile(r"(^|/)(__init__\.py|py\.typed|\.(git)?keep|\.nojekyll|[^/]*\.lock)$")
 _ELSEWHERE: Final = re.compile(r"^(?:[\w-]+\.[\w.-]+|out|output|build|dist|tmp|target|coverage)/")
 """A path that starts with a host name or with an output folder."""

@@ -21,14 +21,13 @@ from asbuilt.proof.projects.manifests import table, toml
 from asbuilt.proof.remarks import Remark, cited_words, content_of
 from asbuilt.proof.suites.model import Change, Citation, Order, Severity
 from asbuilt.proof.suites.ordered_changes import ordered
-from asbuilt.proof.suites.path_roles import Role, is_called_test, is_in_tests, parents, role_of
+from asbuilt.proof.suites.path_roles import WORDS_ONLY, Role, is_called_test, is_in_tests, parents, role_of
 
 _MANIFEST: Final = re.compile(
     r"^(pyproject\.toml|setup\.(py|cfg)|requirements[^/]*|Pipfile|package\.json|Cargo\.toml|go\.mod|Gemfile|composer\.json|"
     r"build\.gradle(\.kts)?|flake\.nix|mix\.exs|pubspec\.yaml|Podfile)$"
 )
 _TEST_NAME: Final = re.compile(r"(^|/)(test_[^/]*|[^/]*_test|[^/]*[.-](test|spec))\.\w+$")
-_WORDS_ONLY: Final = re.compile(r"(?i)\.(md|rst|txt|adoc)$")
 _HEADING: Final = re.compile(r"^\s*#{1,6}\s+([^:]+):?(.*)$")
 _LABEL: Final = re.compile(
     r"^\s*([-*+]\s+)?(?:(?:\*\*|__)([^*_:]{3,40}):?(?:\*\*|__):?|([A-Za-z][A-Za-z -]{2,40}):)(.*)$"
@@ -198,7 +197,7 @@ def _silenced(every: Sequence[Change], order: Order, rules: Mapping[str, str]) -
             is_in_tests(loosening.path) or _TEST_NAME.search(loosening.path)
         )
         severity = (
-            Severity.NOTE if is_test or _WORDS_ONLY.search(loosening.path) else SEVERITY[rules[boundary]]
+            Severity.NOTE if is_test or WORDS_ONLY.search(loosening.path) else SEVERITY[rules[boundary]]
         )
         cited = _ordered_in_words(order, loosening.path, WORDS[boundary])
         severity = severity if cited is None else Severity.ALLOWED
@@ -254,7 +253,7 @@ def _given_to(check: str) -> Iterator[str]:
 
 def _is_input(path: str) -> bool:
     """Return whether a file is data or a checking script; tests are compared, and the product is the work."""
-    is_text = _WORDS_ONLY.search(path) is not None and not path.endswith(".txt")
+    is_text = WORDS_ONLY.search(path) is not None and not path.endswith(".txt")
     if is_text or is_called_test(path) or _MANIFEST.match(path.rpartition("/")[2]):
         return False
     is_data = role_of(path) in (Role.DATA, Role.OTHER)
@@ -278,7 +277,7 @@ def _outside(
         return [_remark("out-of-scope", severity, change, "the plan leaves it out")]
     if not within or covers(within, path) or is_in_tests(path):
         return []
-    if _TEST_NAME.search(path) or _WORDS_ONLY.search(path) or change.after == b"":
+    if _TEST_NAME.search(path) or WORDS_ONLY.search(path) or change.after == b"":
         severity = Severity.NOTE
     return [_remark("outside-the-scope", severity, change, f"the phase names only {', '.join(within[:3])}")]
 

@@ -32,7 +32,7 @@ _RULES: Final = (
     _Rule(
         Kind.KNOWS_THE_TESTS, Severity.SIGN_OFF, False,
         re.compile(
-            r"\bPYTEST_\w+|[\"'](?:_?pytest|unittest)(?:\.\w+)*[\"']|^\s*(?:import|from)\s+_?pytest\b"
+            r"\bPYTEST_\w+|[\"'](?:_?pytest|unittest)(?:\.\w+)*[\"']|^\s*(?:import|from)\s+(?:_?pytest|unittest)\b"
             r"|\bJEST_WORKER_ID\b|\bVITEST\b|\bNODE_TEST_CONTEXT\b|\bnpm_lifecycle_event\b|\bexecArgv\b|[\"']--test[\"']"
             r"|NODE_ENV\b.{0,20}[\"']test[\"']|testing\.Testing\(\)|Lookup\(\"test\.|Args\[0\].{0,40}\.test\b|cfg!\(test\)"
             r"|[\"']org\.junit|isRunningTest|\bBATS_\w+|\bMAKELEVEL\b|\bMAKEFLAGS\b|\bGO_TEST\w*|\bCARGO_TARGET_TMPDIR\b"

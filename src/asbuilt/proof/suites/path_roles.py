@@ -99,6 +99,10 @@ _COLLECTED: Final[dict[Runner, str]] = {
 }
 
 
+WORDS_ONLY: Final = re.compile(r"\.(?:md|rst|adoc|txt)$", re.IGNORECASE)
+"""Files that only a person reads."""
+
+
 class Role(StrEnum):
     """Role of a file in a suite."""
 

@@ -79,8 +79,9 @@ class Part(NamedTuple):
 def parts_of(
     sources: Mapping[str, tuple[bytes, bytes]], text: str, files: Iterable[str], others: Iterable[str] = ()
 ) -> tuple[Part, ...]:
-    """List the parts: first the files, then the functions that are new, and those that an item changes.
+    """List the parts: all of the work, the files, the functions that are new or changed, and the numbers.
 
+    Those that the phase promises come first, because there may be no time for the others.
     `sources` has the contents of each changed code file before and after; each of `files` goes whole, and
     each of the `others`, which no runner of the project runs.
     """
@@ -92,7 +93,7 @@ def parts_of(
     work = {path: sides for path, sides in sources.items() if is_probed(path)}
     is_of_form = all(item.asks & _OF_FORM for item in items_of(without_criteria(text)))
     reverted = {path: before for path, (before, _) in work.items()}
-    return (
+    parts = (
         *(
             (Part("", "", _AS_IT_WAS, reverted, is_detail=False),)
             if any(reverted.values()) and not is_of_form
@@ -103,6 +104,7 @@ def parts_of(
         *(part for path, sides in sorted(sources.items()) for part in _functions(path, *sides, text)),
         *_numbers(work, text),
     )
+    return tuple(sorted(parts, key=lambda part: not part.is_promised_in(text)))
 
 
 def _numbers(sources: Mapping[str, tuple[bytes, bytes]], text: str) -> Iterator[Part]:
