@@ -1,6 +1,9 @@
 """Find what exists only for the tests: their answers, a switch that only they turn on, a dropped error.
 
 Rule: each is honest where the plan orders it, so the phase's text is an excuse; the rest needs a sign-off.
+
+No run decides this: a test fails without the special case, the switch or the handler that drops an error, in
+a deception and in honest work alike, and no test fails without an option that nothing reads.
 """
 
 from __future__ import annotations

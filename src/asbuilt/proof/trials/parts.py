@@ -81,7 +81,7 @@ def parts_of(
 ) -> tuple[Part, ...]:
     """List the parts: all of the work, the files, the functions that are new or changed, and the numbers.
 
-    Those that the phase promises come first, because there may be no time for the others.
+    What the phase has to show comes first, because there may be no time for the others.
     `sources` has the contents of each changed code file before and after; each of `files` goes whole, and
     each of the `others`, which no runner of the project runs.
     """
@@ -104,7 +104,7 @@ def parts_of(
         *(part for path, sides in sorted(sources.items()) for part in _functions(path, *sides, text)),
         *_numbers(work, text),
     )
-    return tuple(sorted(parts, key=lambda part: not part.is_promised_in(text)))
+    return tuple(sorted(parts, key=lambda part: (part.is_detail, not part.is_promised_in(text))))
 
 
 def _numbers(sources: Mapping[str, tuple[bytes, bytes]], text: str) -> Iterator[Part]:
