@@ -18,6 +18,7 @@ def found(path: str, after: str, before: str = "") -> list[tuple[str, str, int |
     ("path", "line"),
     [
         ("shop.py", 'if "PYTEST_CURRENT_TEST" in os.environ:'),
+        ("shop.py", "from unittest.mock import ANY"),
         ("shop.py", 'if "pytest" in sys.modules:'),
         ("shop.py", "caller = inspect.stack()[1]"),
         ("shop.js", "if (process.env.NODE_TEST_CONTEXT) return 0;"),

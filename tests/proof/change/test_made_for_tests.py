@@ -135,6 +135,14 @@ def test_a_block_that_suppresses_every_error_is_put_to_a_person() -> None:
     assert kinds(added(body.format("OSError")), ITEM) == []
 
 
+def test_answers_count_by_inputs_that_are_joined_in_one_text() -> None:
+    table = '{ "8000,25": 6000, "999,10": 899 }'
+    test = "assert.equal(cut(8000, 25), 6000);\nassert.equal(cut(999, 10), 899);\n"
+    files = {"shop.js": f"const seen = new Map(Object.entries({table}));\n", "test/shop.test.js": test}
+    assert kinds(files, ITEM) == ["answers-the-tests"]
+    assert kinds(files, "- [ ] 8000 less 25 is 6000, 999 less 10 is 899\n") == []
+
+
 def test_a_special_case_that_the_plan_names_is_work() -> None:
     body = "\n\ndef f(n):\n    if n == 3:\n        return 7\n    return n * 2\n"
     assert kinds(added(body, test_it=ROW.format("f(3) == 7")), "- [ ] 3 gives 7, others are doubled\n") == []

@@ -55,17 +55,17 @@ def words(text: str, before: bytes = BEFORE, after: bytes = AFTER, *files: str) 
     return [part.words for part in parts_of({"shop.py": (before, after)}, text, files)]
 
 
-def test_the_parts_are_all_of_it_the_files_the_new_functions_and_what_was_changed_in_old_ones() -> None:
+def test_the_parts_that_a_phase_promises_come_before_the_other_new_functions() -> None:
     assert words("- [ ] `total` takes 10 percent off of ten prices\n", BEFORE, AFTER, "shop.py") == [
         "the work: the product as it was before",
         "shop.py: an error when it starts",
-        "shop.py:4: `total` as it was before",
         "shop.py:4: an error in each new statement of `total`",
+        "shop.py:7: `10` -> `37`",
+        "shop.py:4: `total` as it was before",
         "shop.py:7: an error for this answer of `total`",
         "shop.py:20: an error at the start of `add`",
         "shop.py:22: an error at the start of `later`",
         "shop.py:26: an error at the start of `_shown`",
-        "shop.py:7: `10` -> `37`",
     ]
 
 

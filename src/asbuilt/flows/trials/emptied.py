@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from asbuilt.flows.trials.allowance import Allowance
 from asbuilt.policy.shell.judge import argv_of
 from asbuilt.proof.evidence import Evidence
+from asbuilt.proof.items import wanted_and_checked
 from asbuilt.proof.judgement import without_filter
 from asbuilt.proof.trials.depth import Trial
 from asbuilt.proof.trials.emptied import (
@@ -28,7 +29,7 @@ from asbuilt.proof.trials.emptied import (
     words_for,
 )
 from asbuilt.proof.trials.mutants import Mutant, is_probed, planned
-from asbuilt.proof.trials.parts import Part, parts_of
+from asbuilt.proof.trials.parts import Part, parts_of, unborne
 
 if TYPE_CHECKING:
     from asbuilt.flows.environments.check_environment import CheckEnvironment
@@ -69,6 +70,15 @@ class Survivors(NamedTuple):
 
     everywhere: tuple[Mutant, ...] = ()
     own: tuple[Mutant, ...] = ()
+
+
+class Unmissed(NamedTuple):
+    """Parts of the work that no check misses."""
+
+    files: tuple[str, ...] = ()
+    """Files that no check runs."""
+    promised: tuple[str, ...] = ()
+    """What the phase has to show, in words."""
 
 
 class Tested(NamedTuple):
@@ -180,20 +190,20 @@ class Emptying:
             return Emptied(None, ("no product file to empty: the base has none that its suite runs",))
         return Emptied("green", (), words_for("green", tried, self._suites[0].counts))
 
-    def parts(self, checks: Sequence[str], *, is_shown: bool) -> tuple[tuple[Part, bool], ...]:
-        """Take parts of the work away one by one, as far as time allows; return each, and if it is missed.
+    def parts(self, checks: Sequence[str], *, is_shown: bool) -> Unmissed:
+        """Take parts of the work away one by one, as far as time allows; return those that nothing misses.
 
         `is_shown`: the work as a whole is missed, as earlier trials have shown.
         """
-        trials, files = self._suites[0].trials, self._files()
+        trials, changed = self._suites[0].trials, self._files()
         text = trials.order.text if trials.order else ""
-        sources = trials.trees.read(frozenset((*files.product, *files.others)).__contains__)
-        several = files.product if len(files.product) > 1 else ()
-        parts = parts_of(sources, text, several, files.others) or parts_of(sources, text, files.product)
+        sources = trials.trees.read(frozenset((*changed.product, *changed.others)).__contains__)
+        several = changed.product if len(changed.product) > 1 else ()
+        parts = parts_of(sources, text, several, changed.others) or parts_of(sources, text, changed.product)
         left_s = self._allowance.seconds(Trial.PARTS) if parts else 0.0
         until = time.monotonic() + left_s
         tried: list[tuple[Part, bool]] = []
-        idle: set[str] = set()
+        idle: list[str] = []
         for part in parts if left_s else ():
             if part.path in idle or (is_shown and not part.path):
                 continue
@@ -202,8 +212,9 @@ class Emptying:
                 self._allowance.leave_out(Trial.PARTS)
                 break
             tried.append((part, shown != "green"))
-            idle |= {part.path} if shown == "green" and part.path and not part.name else set()
-        return tuple(tried)
+            idle += [part.path] if shown == "green" and part.path and not part.name else []
+        promised = unborne(tried, wanted_and_checked(text)[0])
+        return Unmissed(tuple(idle), tuple(part.words for part in promised))
 
     def _without(self, empty: Mapping[str, bytes], checks: Sequence[str], until: float = inf) -> Shown | None:
         """Run first what may fail soonest: tests that name the files, suites, checks; None: out of time."""

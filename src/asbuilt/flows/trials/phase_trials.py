@@ -14,14 +14,12 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.flows.environments.results import Ran, content_of
 from asbuilt.flows.trials.allowance import Allowance
-from asbuilt.flows.trials.emptied import Emptied, Emptying, Tested, held_to
-from asbuilt.proof.change.promised_names import wanted_and_checked
+from asbuilt.flows.trials.emptied import Emptied, Emptying, Tested, Unmissed, held_to
 from asbuilt.proof.evidence import IDLE, NO_TEST, SETUP, Evidence
 from asbuilt.proof.judgement import overall, without_filter
 from asbuilt.proof.trials.depth import Trial
 from asbuilt.proof.trials.emptied import listed
 from asbuilt.proof.trials.mutants import Mutant, is_probed, planned, summary
-from asbuilt.proof.trials.parts import unborne
 from asbuilt.proof.trials.recorders import RECORDER, recorder, unrun
 
 if TYPE_CHECKING:
@@ -76,18 +74,13 @@ class Further:
             is_shown |= any(check.before == "fails" for check in shown)
             # Old tests notice every change of new lines if these only have another form.
             is_shown |= not any(check.unseen for check in shown)
-        tried = emptying.parts(checks, is_shown=is_shown) if found.shown in ("tested", "built") else ()
-        alone = [part.path for part, is_missed in tried if part.path and not part.name and not is_missed]
-        text = self._tried[0].trials.order.text if self._tried[0].trials.order else ""
-        unrun = (f"no check runs this file: {', '.join(alone)}",) if alone else ()
+        left = emptying.parts(checks, is_shown=is_shown) if found.shown in ("tested", "built") else Unmissed()
+        unrun = (f"no check runs this file: {', '.join(left.files)}",) if left.files else ()
         first = next(at for at, check in enumerate(shown) if _is_fresh(check))
         shown[first] = shown[first]._replace(
             notes=(*shown[first].notes, *unrun, *self._allowance.notes),
-            unseen=(*shown[first].unseen, *(f"{path}: no check runs this file" for path in alone)),
-            unnoticed=(
-                *shown[first].unnoticed,
-                *(part.words for part in unborne(tried, wanted_and_checked(text)[0])),
-            ),
+            unseen=(*shown[first].unseen, *(f"{path}: no check runs this file" for path in left.files)),
+            unnoticed=(*shown[first].unnoticed, *left.promised),
         )
         return shown
 

@@ -8,26 +8,19 @@ from __future__ import annotations
 import ast
 import builtins
 import re
-from collections.abc import Collection, Iterable, Iterator
-from typing import Final, Literal, NamedTuple
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
 
 from asbuilt.proof.change.made_for_tests import made_for_tests
 from asbuilt.proof.change.promised_functions import not_written, unwired
-from asbuilt.proof.change.promised_names import unkept, wanted_and_checked
+from asbuilt.proof.change.promised_names import unkept
+from asbuilt.proof.items import Asks, asks_of, wanted_and_checked
+from asbuilt.proof.suites.functions import braced_functions, functions_of
 from asbuilt.proof.suites.model import MAX_BYTES, Change, Finding, Kind, Order, Severity, shortened
-from asbuilt.proof.suites.parsing import Code, Function, dotted, lexed, parsed
+from asbuilt.proof.suites.parsing import BRACED, Code, dotted, lexed, parsed
 from asbuilt.proof.suites.path_roles import Role, is_test, language_of, role_of
+from asbuilt.proof.suites.same_code import But, is_same_code, is_text, uncommented
 
-_BRACED: Final = ("javascript", "go", "rust", "java")
-_OF_WORDS: Final = re.compile(
-    r"(?i)\b(comment|docstring|document|docs\b|format|reformat|style|lint|whitespace|indent|typo|reword|wording|rename|"
-    r"licen[cs]e|copyright|header|annotat|type hints?|encoding|line endings?)"
-)
-_OF_STUBS: Final = re.compile(
-    r"(?i)\b(stubs?|stubbed|placeholders?|skeletons?|abstract|interface|no-?op|do(es)? nothing)\b"
-)
-_OPEN: Final = ("Protocol", "ABC")
-"""Base classes whose functions are for subclasses to write."""
 _OUTSIDE: Final = frozenset(("open", "input", "globals", "locals", "vars", "eval", "exec", "hash", "id"))
 _SAME: Final = frozenset(dir(builtins)) - _OUTSIDE
 """Names whose value is the same in every call."""
@@ -49,8 +42,10 @@ _CODE: Final = re.compile(r"`([^`]+)`")
 
 def hollow(changes: Iterable[Change], order: Order, there: Collection[str]) -> tuple[Finding, ...]:
     """Return findings for a phase's changes. Pass every file that differs and every path of the tree."""
+    asks = asks_of(order.text)
     every = [file for file in changes if file.before != file.after and len(file.after or b"") <= MAX_BYTES]
-    if every and all(_is_same_code(file) for file in every) and not _OF_WORDS.search(order.text):
+    acting = [file for file in every if not is_same_code(file.path, file.before, file.after)]
+    if every and not acting and Asks.WORDS not in asks:
         return (Finding(Kind.COMMENTS_ONLY, Severity.FAILS, every[0].path, ""),)
     tests = [file for file in every if is_test(file.path)]
     _, checks = wanted_and_checked(order.text)
@@ -70,7 +65,7 @@ def hollow(changes: Iterable[Change], order: Order, there: Collection[str]) -> t
         found += _lines_with(_ADDRESSED, Kind.ADDRESSES_THE_JUDGE, file) if language_of(file.path) else ()
     found += _only_parameters(every, order.text)
     # A file in which only comments differ is as it was.
-    acts = every if _OF_WORDS.search(order.text) else [file for file in every if not _is_same_code(file)]
+    acts = every if Asks.WORDS in asks else acting
     return (
         *found,
         *unkept(acts, order, there),
@@ -87,10 +82,14 @@ def _only_parameters(changes: Iterable[Change], text: str) -> Iterator[Finding]:
         then, now = (_defaults(parsed(side)) for side in (file.before or b"", file.after or b""))
         if any(then[name] != now[name] for name in then.keys() & now.keys()):
             return
-    if code and not _OF_WORDS.search(text) and all(_is_same_code(file, but="parameters") for file in code):
+    if Asks.WORDS not in asks_of(text) and _are_the_same(code, But.PARAMETERS):
         # Files that are no code may have changed, too: else the whole change would fail.
-        what = "" if all(_is_same_code(file) for file in code) else "only parameters changed"
+        what = "" if _are_the_same(code) else "only parameters changed"
         yield Finding(Kind.COMMENTS_ONLY, Severity.SIGN_OFF, code[0].path, what)
+
+
+def _are_the_same(files: Sequence[Change], but: But = But.NOTHING) -> bool:
+    return bool(files) and all(is_same_code(file.path, file.before, file.after, but) for file in files)
 
 
 def _defaults(tree: ast.Module | None) -> dict[tuple[str, str], str]:
@@ -117,51 +116,9 @@ def _is_gutted(change: Change) -> bool:
 def _acting(path: str, text: str) -> bool:
     language = language_of(path)
     if language == "shell":
-        return any(not _IDLE.match(line) for line in _uncommented(text) if not line.startswith("#!"))
+        return any(not _IDLE.match(line) for line in uncommented(text.encode()) if not line.startswith("#!"))
     tree = parsed(text.encode()) if language == "python" else None
-    return tree is None or any(not _IDLE.match(ast.unparse(node)) for node in tree.body if not _is_text(node))
-
-
-def _is_same_code(change: Change, *, but: Literal["", "parameters"] = "") -> bool:
-    """Return whether only comments, docstrings and whitespace differ; `but` is not compared."""
-    if change.before is None or change.after is None:
-        return False
-    before, after = change.old, change.new
-    match language_of(change.path):
-        case "python":
-            then, now = parsed(change.before), parsed(change.after)
-            return then is not None and now is not None and _bare(then, but) == _bare(now, but)
-        case "shell":
-            return _uncommented(before) == _uncommented(after)
-        case language if language in _BRACED:
-            words = [[token.text for token in lexed(text, language).tokens] for text in (before, after)]
-            return words[0] == words[1]
-        case _:
-            return False
-
-
-def _bare(tree: ast.Module, but: str) -> str:
-    """Dump a module without its docstrings."""
-    for node in ast.walk(tree):
-        if but and isinstance(node, Function):
-            node.args = ast.arguments([], [], None, [], [], None, [])
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and body and _is_text(body[0]):
-            node.body = body[1:]  # type: ignore[attr-defined]  # it has one
-    return ast.dump(tree)
-
-
-def _is_text(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
-
-
-def _uncommented(text: str) -> list[str]:
-    lines = (line.strip() for line in text.splitlines())
-    return [line for line in lines if line and not (line.startswith("#") and not line.startswith("#!"))]
+    return tree is None or any(not _IDLE.match(ast.unparse(node)) for node in tree.body if not is_text(node))
 
 
 class _Written(NamedTuple):
@@ -177,7 +134,7 @@ class _Written(NamedTuple):
 
 def _stubs(change: Change, text: str) -> Iterator[Finding]:
     """Find functions that the phase promises by name and that do nothing, or depend on no promised input."""
-    if _OF_STUBS.search(text):
+    if Asks.STUB in asks_of(text):
         return
     before = {written.name: written for written in _functions(change.path, change.old) if not written.is_stub}
     promised = {name for code in _CODE.findall(wanted_and_checked(text)[0]) for name in _WORD.findall(code)}
@@ -209,16 +166,10 @@ def _functions(path: str, text: str) -> list[_Written]:
     if language == "python":
         tree = parsed(text.encode())
         return [] if tree is None else list(_of_python(tree))
-    return list(_of_braces(text, language)) if language in _BRACED else []
+    return list(_of_braces(text, language)) if language in BRACED else []
 
 
 def _of_python(tree: ast.Module) -> Iterator[_Written]:
-    open_ones = {
-        id(inner)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ClassDef) and any(dotted(base).endswith(_OPEN) for base in node.bases)
-        for inner in node.body
-    }
     # Constants of the module are the same in every call, too.
     fixed = _SAME | {
         name
@@ -226,12 +177,8 @@ def _of_python(tree: ast.Module) -> Iterator[_Written]:
         if isinstance(node, ast.Assign | ast.AnnAssign) and not _names([node], ast.Load) - _SAME
         for name in _names([node], ast.Store)
     }
-    for node in ast.walk(tree):
-        if not isinstance(node, Function) or id(node) in open_ones:
-            continue
-        if any(dotted(expr).endswith(("abstractmethod", "overload")) for expr in node.decorator_list):
-            continue
-        body = node.body[1:] if _is_text(node.body[0]) else node.body
+    for _, node in functions_of(tree):
+        body = node.body[1:] if is_text(node.body[0]) else node.body
         given = [*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs]
         names = [argument.arg for argument in given if argument.arg not in ("self", "cls")]
         last = body[-1] if body else None
@@ -269,11 +216,7 @@ def _does_nothing(node: ast.stmt | None) -> bool:
 
 def _of_braces(text: str, language: str) -> Iterator[_Written]:
     code = lexed(text, language)
-    for at, token in enumerate(code.tokens):
-        opening = _parameters(code, at) if token.kind == "name" and code.word(at - 1) != "." else None
-        begin = None if opening is None else _body(code, code.closing(opening) + 1)
-        if opening is None or begin is None:
-            continue
+    for name, line, at, opening, begin in braced_functions(code):
         body = code.tokens[begin + 1 : min(code.closing(begin), begin + 2 * _SHORT)]
         says = " ".join(word.text for word in body)
         # An empty function in the place of a value is a default, not a stub.
@@ -281,7 +224,7 @@ def _of_braces(text: str, language: str) -> Iterator[_Written]:
         is_stub = not is_value and len(body) <= _SHORT and (not body or _UNFINISHED.search(says) is not None)
         takes = code.closing(opening) > opening + 1
         is_constant = takes and says.startswith("return ") and _is_display(code, begin)
-        yield _Written(token.text, token.line, shortened(says) or "nothing", is_stub, is_constant)
+        yield _Written(name, line, shortened(says) or "nothing", is_stub, is_constant)
 
 
 def _is_display(code: Code, begin: int) -> bool:
@@ -296,28 +239,6 @@ def _is_display(code: Code, begin: int) -> bool:
             return False
         is_any |= is_literal
     return is_any
-
-
-def _parameters(code: Code, at: int) -> int | None:
-    """Return where the parameters of the function named here start: `f(`, `f = (`; None if it is none."""
-    if code.word(at + 1) == "(":
-        return None if code.word(at - 1) == "new" else at + 1
-    if code.word(at + 1) not in ("=", ":"):
-        return None
-    begin = at + 2
-    while code.word(begin) in ("async", "function"):
-        begin += 1
-    return begin if code.word(begin) == "(" else None
-
-
-def _body(code: Code, at: int) -> int | None:
-    """Return where a function's body opens after its parameters; None: it is a call."""
-    for begin in range(at, min(at + _SHORT, len(code.tokens))):
-        if code.word(begin) == "{":
-            return begin
-        if code.word(begin) in (";", ",", ")", "}", "=", "&&", "||"):
-            return None
-    return None
 
 
 _DISPLAY: Final = frozenset(";-[]{}(),:!")

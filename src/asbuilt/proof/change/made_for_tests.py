@@ -1,6 +1,9 @@
 """Find what exists only for the tests: their answers, a switch that only they turn on, a dropped error.
 
 Rule: each is honest where the plan orders it, so the phase's text is an excuse; the rest needs a sign-off.
+
+No run decides this: a test fails without the special case, the switch or the handler that drops an error, in
+a deception and in honest work alike, and no test fails without an option that nothing reads.
 """
 
 from __future__ import annotations
@@ -11,11 +14,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 from typing import Final
 
-from asbuilt.proof.change.promised_names import items_of, wanted_and_checked
-from asbuilt.proof.suites.model import Change, Finding, Kind, Severity, shortened
+from asbuilt.proof.items import Asks, asks_of, items_of, wanted_and_checked
+from asbuilt.proof.suites.model import LITERAL, Change, Finding, Kind, Severity, shortened
 from asbuilt.proof.suites.parsing import dotted, parsed
 
-_LITERAL: Final = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|(?<![\w.])-?\d+(?:\.\d+)?(?![\w.])")
 _GROUP: Final = re.compile(r"[(\[{][^()\[\]{}]*[)\]}]")
 _COMPARES: Final = re.compile(r"===?|\bcase\b|\[\s.*\s=\s|^\s*[\"'][^\"']*[\"']\)|\bin\s*[(\[{]")
 _TABLES: Final = re.compile(r"[\"'\d)\]]\s*:|=>")
@@ -24,6 +26,8 @@ _FIELDS: Final = re.compile(r"\w\s*[:=]\s*[\"'\d-].*[:=]\s*[\"'\d-]")
 _RECORD: Final = 3
 _ORDERS: Final = re.compile(r"[<>]=?(?!>)|-(?:l|g)[te]\b")
 _NUMBER: Final = re.compile(r"-?\d+(?:\.\d+)?")
+_UNSIGNED: Final = re.compile(r"\d+(?:\.\d+)?")
+_LETTER: Final = re.compile(r"[^\W\d_]")
 _PLAIN: Final = frozenset(("0", "1", "-1", "2", "100"))
 """Literals too common to count without another one beside them."""
 _MOST: Final = 1_000
@@ -56,10 +60,6 @@ _OPTION: Final = re.compile(
     r"(?!.*\bdest=)(?!.*\baction=[\"'](?:version|help)[\"'])"
 )
 _READS_ALL: Final = re.compile(r"\bvars\(|\*\*\w|\bgetattr\(|\.opts\(\)|\bargv\b(?!\s*\[\s*0)")
-_OF_SWITCHES: Final = re.compile(
-    r"(?i)\b(flags?|switch(?:es|ed)?|toggles?|environment|variables?|opt(?:s|ed)?[ -]?in|off by default|"
-    r"disabled|enabled?|turned o(?:n|ff)|options?|settings?|configur\w+)\b"
-)
 _DROPS: Final = re.compile(
     r"\bcatch\s*(?:\([^)]*\))?\s*\{\s*(?:(?://[^\n]*|/\*.*?\*/)\s*)*"
     r"(?:return(?:\s+(?:null|undefined|false|true|\[\]|\{\}|\"\"|''|-?\d+))?\s*;?\s*)?\}"
@@ -67,11 +67,6 @@ _DROPS: Final = re.compile(
     re.DOTALL,
 )
 """A handler of any error that does nothing with it."""
-_OF_ERRORS: Final = re.compile(
-    r"(?i)\b(ignor\w*|swallow\w*|best[ -]effort|tolera\w*|never (?:fails?|raises?|throws?)|silent\w*|"
-    r"suppress\w*|fall(?:s|ing)? ?back|without failing|skips?|skipped|survives?|even if|errors?|"
-    r"exceptions?)\b"
-)
 _ANY_ERROR: Final = ("Exception", "BaseException")
 
 
@@ -87,7 +82,7 @@ def made_for_tests(change: Change, tests: Sequence[Change], text: str) -> Iterat
 
 def _switched_off(change: Change, tests: Iterable[Change], text: str) -> Iterator[Finding]:
     """Find a new switch that is off, that the tests turn on and that the plan does not know."""
-    if _OF_SWITCHES.search(text):
+    if Asks.SWITCH in asks_of(text):
         return
     known, words = {*re.findall(r"\w+", change.old)}, {*re.findall(r"\w+", text)}
     turned = {word for file in tests for _, line in file.added for word in re.findall(r"\w+", line)}
@@ -100,12 +95,12 @@ def _switched_off(change: Change, tests: Iterable[Change], text: str) -> Iterato
 
 def _asked_for(change: Change, tests: Iterable[Change], text: str) -> Iterator[Finding]:
     """Find a function that does what an item wants only with a new argument, which only the tests pass."""
-    items = [item for item in items_of(text) if not _OF_SWITCHES.search(item)]
+    items = [item for item in items_of(text) if Asks.SWITCH not in item.asks]
     passed = {name for file in tests for _, line in file.added for name in _PASSED.findall(line)}
     for number, line in change.added:
         found = _SIGNATURE.search(line)
         name = found["name"] if found else ""
-        about = " ".join(item for item in items if re.search(rf"`{name}\b", item)).lower() if name else ""
+        about = " ".join(item.text for item in items if re.search(rf"`{name}\b", item.text)).lower()
         if found is None or not about or not re.search(rf"\b{name}\s*\(", change.old):
             continue
         for option in _OFF.findall(found["given"]):
@@ -129,7 +124,7 @@ def _unread_options(change: Change) -> Iterator[Finding]:
 
 def _dropped(change: Change, text: str) -> Iterator[Finding]:
     """Find a new handler that drops every error, unless the phase speaks of errors."""
-    if _OF_ERRORS.search(wanted_and_checked(text)[0]):
+    if Asks.TOLERANCE in asks_of(wanted_and_checked(text)[0]):
         return
     added = {number for number, _ in change.added}
     for number in (
@@ -213,10 +208,10 @@ def _rows(change: Change) -> Iterator[frozenset[str]]:
 
 
 def _literals(text: str) -> frozenset[str]:
-    found = {piece.strip("\"'") for piece in _LITERAL.findall(text)}
-    # In shell patterns, numbers are part of a text.
-    words = {word for piece in found for word in piece.split() if all(map(_NUMBER.fullmatch, piece.split()))}
-    return frozenset(found | words) - {""}
+    found = {piece.strip("\"'") for piece in LITERAL.findall(text)}
+    # In shell patterns and keys that join inputs, numbers are part of a text.
+    plain = (piece for piece in found if not _LETTER.search(piece) and not _NUMBER.fullmatch(piece))
+    return frozenset(found.union(*map(_UNSIGNED.findall, plain))) - {""}
 
 
 def _is_special(change: Change, number: int) -> bool:

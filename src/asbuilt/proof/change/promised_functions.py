@@ -10,18 +10,8 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final
 
-from asbuilt.proof.change.promised_names import (
-    AS_IT_WAS,
-    CODE,
-    GOES,
-    LOOKED_AT,
-    MAY_BE,
-    OF_CLASS,
-    finding,
-    is_product,
-    items_of,
-    wanted_and_checked,
-)
+from asbuilt.proof.change.promised_names import OF_CLASS, finding, is_product
+from asbuilt.proof.items import Asks, items_of, wanted_and_checked
 from asbuilt.proof.suites.model import Change, Finding, Kind, Order, Severity
 from asbuilt.proof.suites.path_roles import Role, is_test, language_of, role_of
 
@@ -48,10 +38,6 @@ _OFFERS: Final = re.compile(r"^\s*(?:module\.exports\b|exports\.\w+ =|export \{|
 _STARTS: Final = frozenset(("main", "init", "setup", "teardown", "handler"))
 _SHORTEST_STEM: Final = 5
 """Letters of a file name that a sentence does not contain by chance."""
-_WIRES: Final = re.compile(
-    r"(?i)\b(when(?:ever)?|before|after|while|every|each|uses?|using|calls?|called|through|via)\b"
-)
-"""An item by which existing code calls the new one."""
 _SHORTEST_NAME: Final = 4
 _DECORATES: Final = ("@", "#[")
 
@@ -62,23 +48,17 @@ def not_written(changes: Sequence[Change], text: str) -> Iterator[Finding]:
     written = {word for file in product for _, line in file.added for word in re.findall(r"\w+", line)}
     spoken = {word for file in changes for _, line in file.added for word in re.findall(r"\w+", line)}
     for item in items_of(text) if product else ():
-        if GOES.search(item) or MAY_BE.search(item) or AS_IT_WAS.search(item):
+        if item.asks & (Asks.OTHER_THAN_WORK & ~Asks.LOOK):
             continue
-        wanted = [name for name in _WANTS.findall(item) if name not in written]
-        subject = _SUBJECT.match(item)
-        if subject is not None and subject[1] not in spoken and not LOOKED_AT.search(CODE.sub("", item)):
+        wanted = [name for name in _WANTS.findall(item.text) if name not in written]
+        subject = _SUBJECT.match(item.text)
+        if subject is not None and subject[1] not in spoken and Asks.LOOK not in item.asks:
             wanted.append(subject[1])
         for name in dict.fromkeys(wanted):
             held = [(file, _region(file.old, name), _region(file.new, name)) for file in product]
             there = next((file for file, before, after in held if before and before == after), None)
             if there is not None and all(before == after for _, before, after in held):
                 yield finding(there.path, item, f"the phase names {name}, and it is as it was")
-
-
-def _is_of_work(item: str) -> bool:
-    """Return whether an item wants its subject to do something new."""
-    plain = CODE.sub("", item)
-    return not any(words.search(plain) for words in (GOES, MAY_BE, AS_IT_WAS, LOOKED_AT))
 
 
 def _region(text: str, name: str) -> str:
@@ -106,11 +86,14 @@ def unwired(changes: Sequence[Change], order: Order, there: Collection[str]) -> 
     product = [file for file in changes if file.after is not None and _may_use(file.path)]
     touched = {file.path for file in changes}
     items = {*re.findall(r"[^\W\d]\w+", wanted_and_checked(order.text)[0].lower())}
-    told = (
-        item.lower() for item in items_of(order.text) if _WIRES.search(item) and not AS_IT_WAS.search(item)
-    )
-    wires = {word for item in told for word in re.findall(r"[^\W\d]\w+", item)}
-    about = (_SUBJECT.match(item) for item in items_of(order.text) if _is_of_work(item))
+    every = [*items_of(order.text)]
+    wires = {
+        word
+        for item in every
+        if Asks.CALL in item.asks and Asks.AS_IT_WAS not in item.asks
+        for word in re.findall(r"[^\W\d]\w+", item.text.lower())
+    }
+    about = (_SUBJECT.match(item.text) for item in every if not item.asks & Asks.OTHER_THAN_WORK)
     wires |= {subject[1].lower() for subject in about if subject is not None}
     left = [path for path in there if path not in touched and language_of(path) and _may_use(path)]
     named = sorted(

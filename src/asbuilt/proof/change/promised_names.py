@@ -9,14 +9,12 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Final
 
+from asbuilt.proof.items import Asks, Item, items_of, wanted_and_checked
 from asbuilt.proof.suites.model import Change, Finding, Kind, Order, Severity, shortened
-from asbuilt.proof.suites.path_roles import Role, is_test, language_of, role_of
+from asbuilt.proof.suites.path_roles import WORDS_ONLY, Role, is_test, language_of, role_of
 
-_ITEM: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+(?:\[.\]\s+)?(.*)$")
-_CHECKS: Final = re.compile(r"(?im)^\W*(verification|validation|checks?|test commands?)\b")
 _LIST: Final = r"((?:`[^`]+`(?:,\s*(?:and\s+)?|\s+and\s+)?)+)"
 """A list of names in backticks."""
-CODE: Final = re.compile(r"`[^`]*`")
 _FILE: Final = re.compile(r"`(?:\./)?([\w.-]+(?:/[\w.-]+)*\.\w{1,5})(?:[\s:#][^`]*)?`")
 OF_CLASS: Final = r"(?:[A-Z]\w*(?:\.|::|#))?"
 """The class before a method's name."""
@@ -29,10 +27,6 @@ _DECLARED: Final = re.compile(
     r"(?m)^\s*(?:export\s+)?declare\s+(?:async\s+)?(?:function|const|let|var|class)\b.*$"
 )
 """TypeScript declarations; they contain no code that runs."""
-GOES: Final = re.compile(
-    r"(?i)\b(remov|delet|drop|renam|mov|replac|merg|split|instead of|no longer|goes|gone|fold|becomes"
-    r"|(?:is|are) called)"
-)
 _ADDS: Final = r"^\W*(?:add|create|write|introduce|implement|provide|define|expose|new)\s+"
 _WANTED: Final = re.compile(
     rf"(?i){_ADDS}(?:(?:an?|the|new|function|method|async|public|endpoint|route|handler|file|page|template|schema)"
@@ -44,24 +38,13 @@ _STATES: Final = re.compile(
     r"|(`[^`]+`)\s+(?:\(new\)|(?!is\b)[a-z]+s\b))"
 )
 """An item that describes a file's contents."""
-_TELLS: Final = re.compile(r"(?i)^\W*(?:document|describe|explain|mention|update|extend|list|note)\w*\b")
 _CHANGES: Final = re.compile(
     r"(?i)^\W*(?:(?:change|update|edit|modify|extend|adapt|adjust|rewrite|wire|make|let)\s+)?(?:in\s+)?"
     r"(`[^`]+`(?:(?:,|\s+and)\s+`[^`]+`)*)(?=\s*:|\s+[a-z]+)"
 )
 """An item whose subject is a file, or that orders its change, and the files."""
-AS_IT_WAS: Final = re.compile(
-    r"(?i)\b(?:stays?|keeps?|kept|still|remains?|already|unchanged|untouched|unaffected|not|no|never|nothing|without)\b"
-)
-"""An item that may be met by a file that did not change."""
-_DOCUMENTS: Final = re.compile(
-    r"(?i)^\W*(?:document|describe|explain|mention|update|extend|list|note)\w*\b"
-    r".*\b(?:readme|change ?log|docs?|documentation|manual|user guide)\b"
-    r"|^\W*(?:(?:the|a)\s+)?(?:readme|change ?log|docs?|documentation|manual|user guide)\b\s+[a-z]+s?\b"
-)
-"""An item that orders documentation without the name of its file."""
 _DOCUMENT: Final = re.compile(
-    r"(?i)\.(?:md|rst|adoc|txt|html?|\d)$|(^|/)(docs?|man|changelog\.d|newsfragments)/|readme"
+    rf"(?i){WORDS_ONLY.pattern}|\.(?:html?|\d)$|(^|/)(docs?|man|changelog\.d|newsfragments)/|readme"
 )
 _NUMBER: Final = re.compile(r"(?<![\w.#-])\d{2,}(?![\w.%-]*\w)")
 """A number that is no version, issue or share; a single digit may be spelled out in code."""
@@ -78,12 +61,10 @@ _NO_OPERATION: Final = re.compile(
     r"(?s)\boperations\s*=\s*\[\s*\]|\bdef upgrade\([^)]*\)[^:]*:\s*(?:\"\"\".*?\"\"\"\s*)?pass\b"
 )
 _COMMENTS: Final = re.compile(r"(?ms)^\s*(?:#(?!!)|//|--|;)[^\n]*$|/\*.*?\*/")
-_PROSE: Final = re.compile(r"(?i)\.(?:md|rst|adoc|txt|html?|xml|svg)$")
+_PROSE: Final = re.compile(rf"(?i){WORDS_ONLY.pattern}|\.(?:html?|xml|svg)$")
 _MAY_BE_EMPTY: Final = re.compile(r"(^|/)(__init__\.py|py\.typed|\.(git)?keep|\.nojekyll|[^/]*\.lock)$")
 _ELSEWHERE: Final = re.compile(r"^(?:[\w-]+\.[\w.-]+|out|output|build|dist|tmp|target|coverage)/")
 """A path that starts with a host name or with an output folder."""
-MAY_BE: Final = re.compile(r"(?i)\b(or|e\.g\.|such as|optional(ly)?|if (needed|necessary)|maybe|may)\b")
-_REFUSES: Final = re.compile(r"(?i)\b(?:refus|reject|rais|throw|fail|den(?:y|ied)|invalid|error)\w*\b")
 _ERROR: Final = re.compile(r"(?<![\w.])([A-Z]\w*(?:Error|Exception)|Err[A-Z]\w+)\b")
 _UNTIL_NOW: Final = re.compile(
     r"(?i)\b(?:today|currently|so far|until now|at present|instead of|rather than|no longer)\b[^;]*"
@@ -94,16 +75,6 @@ _EXPECTS: Final = re.compile(
 )
 """How a test states that it expects an error."""
 _CATCHES: Final = re.compile(r"(?m)^\s*(?:except\b|\}?\s*catch\b|.*\brecover\(|.*\.catch\()")
-LOOKED_AT: Final = re.compile(
-    r"(?i)\b(tests?|tested|cover|check|verif|document|comment|describe|mention|like|as in|see|from|"
-    r"format|lint)"
-)
-
-
-def wanted_and_checked(text: str) -> tuple[str, str]:
-    """Split a phase into what it wants and how that is checked."""
-    cut = _CHECKS.search(text)
-    return (text[: cut.start()], text[cut.start() :]) if cut else (text, "")
 
 
 def unkept(changes: Iterable[Change], order: Order, there: Collection[str]) -> Iterator[Finding]:
@@ -122,15 +93,15 @@ def unkept(changes: Iterable[Change], order: Order, there: Collection[str]) -> I
         if not any(_is_at(file, path) for file in there):
             yield finding(path, item, "the phase names it, and the tree has no such file")
         elif any(_is_at(file, path) for file in empty) and not (
-            _MAY_BE_EMPTY.search(path) or re.search(r"\bempty\b", item)
+            _MAY_BE_EMPTY.search(path) or re.search(r"\bempty\b", item.text)
         ):
             yield finding(path, item, "the phase names it, and the file is empty")
         elif any(_is_at(file, other) for other in _subject(item, path) for file in touched):
             continue
-        elif not works and is_product(path) and not LOOKED_AT.search(item.replace(path, "")):
+        elif not works and is_product(path) and Asks.LOOK not in item.asks:
             yield finding(path, item, "the phase names it, and no file of the product was changed")
         elif (is_product(path) and _is_changed_by(item, path)) or (
-            _PROSE.search(path) and not AS_IT_WAS.search(item)
+            _PROSE.search(path) and Asks.AS_IT_WAS not in item.asks
         ):
             yield finding(path, item, "the phase changes it by an item, and it is as it was")
     yield from _unnamed(every, order.text)
@@ -140,32 +111,35 @@ def unkept(changes: Iterable[Change], order: Order, there: Collection[str]) -> I
     yield from _not_refused(every, order)
 
 
-def _subject(item: str, path: str) -> list[str]:
+def _subject(item: Item, path: str) -> list[str]:
     """Return the files that an item is about, if the file is one of them; else every file that it names."""
-    found = _CHANGES.match(item)
-    about = _FILE.findall(found[1]) if found is not None else []
-    return about if path in about and is_product(path) else _FILE.findall(item)
+    about = _changed(item)
+    return about if path in about and is_product(path) else _FILE.findall(item.text)
 
 
-def _is_changed_by(item: str, path: str) -> bool:
+def _changed(item: Item) -> list[str]:
+    """Return the files that an item is about, or whose change it orders."""
+    found = _CHANGES.match(item.text)
+    return _FILE.findall(found[1]) if found is not None else []
+
+
+def _is_changed_by(item: Item, path: str) -> bool:
     """Return whether an item is about the change of a file, and not only mentions it."""
-    found = _CHANGES.match(item)
-    named = found is not None and path in _FILE.findall(found[1])
-    return named and not AS_IT_WAS.search(item) and not LOOKED_AT.search(item.replace(path, ""))
+    return path in _changed(item) and not item.asks & (Asks.AS_IT_WAS | Asks.LOOK)
 
 
-def _is_moved(path: str, item: str, changes: Sequence[Change]) -> bool:
+def _is_moved(path: str, item: Item, changes: Sequence[Change]) -> bool:
     """Return whether a file was moved to a folder that its item names."""
     was_there = any(_is_at(file.path, path) and file.after is None for file in changes)
     name = path.rpartition("/")[2]
     made = (file.path for file in changes if file.before is None and file.path.rpartition("/")[2] == name)
-    return was_there and any(f"`{file.removesuffix(name)}`" in item for file in made)
+    return was_there and any(f"`{file.removesuffix(name)}`" in item.text for file in made)
 
 
 def _unnamed(changes: Sequence[Change], text: str) -> Iterator[Finding]:
     """Find names that an item says a file has and that the changed file lacks."""
     for item in items_of(text):
-        for path, listed in _HAS.findall(item):
+        for path, listed in _HAS.findall(item.text):
             found = next(
                 (file for file in changes if _is_at(file.path, path) and file.after is not None), None
             )
@@ -185,10 +159,10 @@ def _not_added(changes: Sequence[Change], text: str) -> Iterator[Finding]:
     held = {file.path: file.new for file in product}
     words = {*re.findall(r"[\w-]+", "\n".join((*held, *held.values())))}
     for item in items_of(text) if product else ():
-        is_new = re.search(_ADDS, item, re.IGNORECASE) or _BY_MIGRATION.match(item)
-        if not is_new or GOES.search(item) or MAY_BE.search(item):
+        is_new = re.search(_ADDS, item.text, re.IGNORECASE) or _BY_MIGRATION.match(item.text)
+        if not is_new or item.asks & (Asks.ABSENCE | Asks.CHOICE):
             continue
-        path, wanted = product[0].path, _WANTED.search(item)
+        path, wanted = product[0].path, _WANTED.search(item.text)
         named = wanted[1] if wanted else ""
         functions = re.findall(rf"`{OF_CLASS}([^\W\d]\w*)\([^`]*`", named)
         pairs = [(function, function) for function in functions]
@@ -198,7 +172,7 @@ def _not_added(changes: Sequence[Change], text: str) -> Iterator[Finding]:
         lacking = [whole for whole, word in pairs if word not in words]
         if lacking:
             yield finding(path, item, f"the phase names {', '.join(lacking)}, and no changed file has it")
-        if _MIGRATION.search(CODE.sub("", item)):
+        if _MIGRATION.search(item.plain):
             added = {file.path: "\n".join(line for _, line in file.added) for file in product}
             found = [held[name] for name, lines in added.items() if _MIGRATES.search(f"{name}\n{lines}")]
             if not found or all(
@@ -213,12 +187,10 @@ def _not_documented(changes: Sequence[Change], text: str) -> Iterator[Finding]:
     """Find an item that orders documentation, if the phase changes none."""
     touched = [change.path for change in changes]
     for item in items_of(text):
-        found = (
-            None if AS_IT_WAS.search(item) or MAY_BE.search(item) else _DOCUMENTS.search(CODE.sub("", item))
-        )
-        if found is None or any(_is_at(file, path) for file in touched for path in _FILE.findall(item)):
+        is_ordered = Asks.DOCUMENTS in item.asks and not item.asks & (Asks.AS_IT_WAS | Asks.CHOICE)
+        if not is_ordered or any(_is_at(file, path) for file in touched for path in _FILE.findall(item.text)):
             continue
-        named = "readme" if "readme" in found[0].lower() else ""
+        named = "readme" if "readme" in item.plain.lower() else ""
         if touched and not any(_DOCUMENT.search(path) and named in path.lower() for path in touched):
             yield finding(touched[0], item, "the phase orders documentation, and no document was changed")
 
@@ -228,12 +200,8 @@ def _no_number(changes: Sequence[Change], text: str) -> Iterator[Finding]:
     lines = "\n".join(line for file in changes for _, line in file.added)
     held = {*_NUMBER.findall(lines.replace("_", ""))}
     for item in items_of(text) if any(is_product(change.path) for change in changes) else ():
-        numbers = dict.fromkeys(_NUMBER.findall(CODE.sub("", item)))
-        if (
-            len(numbers) > 1
-            and not held & numbers.keys()
-            and not any(words.search(item) for words in (GOES, MAY_BE, AS_IT_WAS, LOOKED_AT))
-        ):
+        numbers = dict.fromkeys(_NUMBER.findall(item.plain))
+        if len(numbers) > 1 and not held & numbers.keys() and not item.asks & Asks.OTHER_THAN_WORK:
             why = f"no line of the phase has {' or '.join(numbers)}"
             yield finding(changes[0].path, item, why)
 
@@ -241,12 +209,6 @@ def _no_number(changes: Sequence[Change], text: str) -> Iterator[Finding]:
 def _is_empty(change: Change) -> bool:
     """Return whether a file is empty or, unless it is prose, has only comments."""
     return not (change.new if _PROSE.search(change.path) else _COMMENTS.sub("", change.new)).strip()
-
-
-def items_of(text: str) -> Iterator[str]:
-    """Yield the work items and criteria of a phase, without their boxes."""
-    lines = map(_ITEM.match, wanted_and_checked(text)[0].splitlines())
-    return (item[1] for item in lines if item is not None)
 
 
 def _not_refused(changes: Sequence[Change], order: Order) -> Iterator[Finding]:
@@ -260,12 +222,11 @@ def _not_refused(changes: Sequence[Change], order: Order) -> Iterator[Finding]:
         )
         for of_product in (True, False)
     )
-    wanted, checked = wanted_and_checked(order.text)
-    for line in wanted.splitlines():
-        item = _ITEM.match(line)
-        if item is None or not _REFUSES.search(_ERROR.sub("", item[1])):
+    _, checked = wanted_and_checked(order.text)
+    for item in items_of(order.text):
+        if Asks.REFUSAL not in item.asks:
             continue
-        for name in dict.fromkeys(_ERROR.findall(_UNTIL_NOW.sub("", item[1]))):
+        for name in dict.fromkeys(_ERROR.findall(_UNTIL_NOW.sub("", item.text))):
             is_raised = re.search(rf"\b(?:raise|throw new|throw|Err\(|return)\s*(?:\w+\.)*{name}\b", product)
             is_returned = re.search(rf"\breturn\s+(?:\w+\.)*{name}\(", product)
             expects = name in tests or name in checked
@@ -275,30 +236,30 @@ def _not_refused(changes: Sequence[Change], order: Order) -> Iterator[Finding]:
                 continue
             path = next((file.path for file in changes if is_product(file.path)), "")
             if path:
-                yield finding(path, item[1], f"the phase names {name}, and no test that it adds expects one")
+                yield finding(path, item, f"the phase names {name}, and no test that it adds expects one")
 
 
 def _is_at(path: str, named: str) -> bool:
     return path == named or path.endswith(f"/{named}")
 
 
-def _promised(text: str) -> Iterator[tuple[str, str]]:
+def _promised(text: str) -> Iterator[tuple[Item, str]]:
     """Yield every file that a work item names, with the item."""
     seen = set()
     for item in items_of(text):
-        if GOES.search(item) or MAY_BE.search(item):
+        if item.asks & (Asks.ABSENCE | Asks.CHOICE):
             continue
-        for path in _FILE.findall(item):
+        for path in _FILE.findall(item.text):
             if path not in seen and (language_of(path) or _is_meant(item, path)):
                 seen.add(path)
                 yield item, path
 
 
-def _is_meant(item: str, path: str) -> bool:
+def _is_meant(item: Item, path: str) -> bool:
     """Return whether an item wants a file that is not code: a program may read or write one when it runs."""
-    found = _WANTED.search(item) or _STATES.search(item)
+    found = _WANTED.search(item.text) or _STATES.search(item.text)
     named = _FILE.findall("".join(filter(None, found.groups()))) if found else []
-    if _PROSE.search(path) and _TELLS.search(item):
+    if _PROSE.search(path) and Asks.REPORT in item.asks:
         return not _ELSEWHERE.match(path)
     return path in named and _PLACED.search(path) is not None and not _ELSEWHERE.match(path)
 
@@ -308,6 +269,6 @@ def is_product(path: str) -> bool:
     return role_of(path) in (Role.PRODUCT, Role.TEST) and not is_test(path)
 
 
-def finding(path: str, item: str, why: str) -> Finding:
+def finding(path: str, item: Item, why: str) -> Finding:
     """Return the finding that an item is not kept."""
-    return Finding(Kind.PROMISE_UNKEPT, Severity.SIGN_OFF, path, why, shortened(item))
+    return Finding(Kind.PROMISE_UNKEPT, Severity.SIGN_OFF, path, why, shortened(item.text))

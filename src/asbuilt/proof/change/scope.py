@@ -14,21 +14,20 @@ from asbuilt.errors import PlanUnreadable
 from asbuilt.plan.reader import read
 from asbuilt.proof.change.boundaries import LINK_WORDS, PLACES, SEVERITY, WORDS, Boundary, link_of
 from asbuilt.proof.change.loosened_linters import loosened, suppressions
-from asbuilt.proof.change.promised_names import wanted_and_checked
 from asbuilt.proof.change.restored_test_settings import is_cache
+from asbuilt.proof.items import wanted_and_checked, without_criteria
 from asbuilt.proof.projects.index import is_vendored
 from asbuilt.proof.projects.manifests import table, toml
 from asbuilt.proof.remarks import Remark, cited_words, content_of
 from asbuilt.proof.suites.model import Change, Citation, Order, Severity
 from asbuilt.proof.suites.ordered_changes import ordered
-from asbuilt.proof.suites.path_roles import Role, is_called_test, is_in_tests, parents, role_of
+from asbuilt.proof.suites.path_roles import WORDS_ONLY, Role, is_called_test, is_in_tests, parents, role_of
 
 _MANIFEST: Final = re.compile(
     r"^(pyproject\.toml|setup\.(py|cfg)|requirements[^/]*|Pipfile|package\.json|Cargo\.toml|go\.mod|Gemfile|composer\.json|"
     r"build\.gradle(\.kts)?|flake\.nix|mix\.exs|pubspec\.yaml|Podfile)$"
 )
 _TEST_NAME: Final = re.compile(r"(^|/)(test_[^/]*|[^/]*_test|[^/]*[.-](test|spec))\.\w+$")
-_WORDS_ONLY: Final = re.compile(r"(?i)\.(md|rst|txt|adoc)$")
 _HEADING: Final = re.compile(r"^\s*#{1,6}\s+([^:]+):?(.*)$")
 _LABEL: Final = re.compile(
     r"^\s*([-*+]\s+)?(?:(?:\*\*|__)([^*_:]{3,40}):?(?:\*\*|__):?|([A-Za-z][A-Za-z -]{2,40}):)(.*)$"
@@ -40,7 +39,6 @@ _WITHOUT: Final = re.compile(r"(?i)^(non-? ?scope|out of scope|not in scope|do n
 _ALLOWS: Final = re.compile(r"(?i)\*\*Allows:?\*\*")
 _SEARCHES: Final = frozenset("grep egrep rg test [ [[ wc jq head tail ls stat awk sed cat !".split())
 """Programs that search a file; the file is the result of the work, not an input of the check."""
-_CRITERIA: Final = re.compile(r"(?im)^\W*acceptance\b")
 _CHECKS: Final = re.compile(
     r"(?i)(^|/)(scripts?|tools?|ci|checks?|hack|dev)/|(check|verif|valid|smoke|compare|lint)\w*\.\w+$"
 )
@@ -199,7 +197,7 @@ def _silenced(every: Sequence[Change], order: Order, rules: Mapping[str, str]) -
             is_in_tests(loosening.path) or _TEST_NAME.search(loosening.path)
         )
         severity = (
-            Severity.NOTE if is_test or _WORDS_ONLY.search(loosening.path) else SEVERITY[rules[boundary]]
+            Severity.NOTE if is_test or WORDS_ONLY.search(loosening.path) else SEVERITY[rules[boundary]]
         )
         cited = _ordered_in_words(order, loosening.path, WORDS[boundary])
         severity = severity if cited is None else Severity.ALLOWED
@@ -234,7 +232,7 @@ def _read_by_checks(every: Sequence[Change], order: Order, rules: Mapping[str, s
     """Find files that the phase changes and its checks read, though no item names them."""
     given = [word for check in order.checks for word in _given_to(check)]
     # A criterion states what a check must find, not that its script changes.
-    wanted = order._replace(text=_CRITERIA.split(wanted_and_checked(order.text)[0])[0])
+    wanted = order._replace(text=without_criteria(wanted_and_checked(order.text)[0]))
     for change in every:
         if change.before is None or change.path not in given or not _is_input(change.path):
             continue
@@ -255,7 +253,7 @@ def _given_to(check: str) -> Iterator[str]:
 
 def _is_input(path: str) -> bool:
     """Return whether a file is data or a checking script; tests are compared, and the product is the work."""
-    is_text = _WORDS_ONLY.search(path) is not None and not path.endswith(".txt")
+    is_text = WORDS_ONLY.search(path) is not None and not path.endswith(".txt")
     if is_text or is_called_test(path) or _MANIFEST.match(path.rpartition("/")[2]):
         return False
     is_data = role_of(path) in (Role.DATA, Role.OTHER)
@@ -279,7 +277,7 @@ def _outside(
         return [_remark("out-of-scope", severity, change, "the plan leaves it out")]
     if not within or covers(within, path) or is_in_tests(path):
         return []
-    if _TEST_NAME.search(path) or _WORDS_ONLY.search(path) or change.after == b"":
+    if _TEST_NAME.search(path) or WORDS_ONLY.search(path) or change.after == b"":
         severity = Severity.NOTE
     return [_remark("outside-the-scope", severity, change, f"the phase names only {', '.join(within[:3])}")]
 

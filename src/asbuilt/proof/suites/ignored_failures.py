@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final, NamedTuple
 
 from asbuilt.proof.suites.model import Change, Finding, Kind, Severity, shortened
-from asbuilt.proof.suites.path_roles import Role, is_foreign, is_test_code, language_of, role_of
+from asbuilt.proof.suites.path_roles import Role, is_test_code, kind_of_code, role_of
 
 _COMMENT: Final = re.compile(r"^\s*(?:#(?!\[|!|\s*define\b)|//|\*|/\*|--\s)")
 _QUOTED: Final = re.compile(r"`[^`]*`")
@@ -32,7 +32,7 @@ _RULES: Final = (
     _Rule(
         Kind.KNOWS_THE_TESTS, Severity.SIGN_OFF, False,
         re.compile(
-            r"\bPYTEST_\w+|[\"'](?:_?pytest|unittest)(?:\.\w+)*[\"']|^\s*(?:import|from)\s+_?pytest\b"
+            r"\bPYTEST_\w+|[\"'](?:_?pytest|unittest)(?:\.\w+)*[\"']|^\s*(?:import|from)\s+(?:_?pytest|unittest)\b"
             r"|\bJEST_WORKER_ID\b|\bVITEST\b|\bNODE_TEST_CONTEXT\b|\bnpm_lifecycle_event\b|\bexecArgv\b|[\"']--test[\"']"
             r"|NODE_ENV\b.{0,20}[\"']test[\"']|testing\.Testing\(\)|Lookup\(\"test\.|Args\[0\].{0,40}\.test\b|cfg!\(test\)"
             r"|[\"']org\.junit|isRunningTest|\bBATS_\w+|\bMAKELEVEL\b|\bMAKEFLAGS\b|\bGO_TEST\w*|\bCARGO_TARGET_TMPDIR\b"
@@ -103,8 +103,11 @@ def traces(changes: Sequence[Change]) -> Iterator[Finding]:
     """Find such lines in all code files that differ."""
     known = Counter(line for file_change in changes for line in _lines(file_change.old))
     for change in changes:
-        is_code = language_of(change.path) or is_foreign(change.path)
-        if change.after is None or not is_code or role_of(change.path) in (Role.SHADOW, Role.SETTINGS):
+        if (
+            change.after is None
+            or not kind_of_code(change.path)
+            or role_of(change.path) in (Role.SHADOW, Role.SETTINGS)
+        ):
             continue
         of_tests = is_test_code(change.path)
         for number, line in enumerate(_lines(change.new), 1):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -125,6 +126,10 @@ class Finding(NamedTuple):
     cited: Citation | None = None
     words: frozenset[str] = frozenset()
     """Names that the touched test uses: a plan that removes one of them removes the test as well."""
+
+
+LITERAL: Final = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.])")
+"""A text or number, in any language."""
 
 
 def shortened(text: str, limit: int = 90) -> str:

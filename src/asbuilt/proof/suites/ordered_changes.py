@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-from asbuilt.proof.suites.model import Citation, Finding, Kind, Order, Severity, shortened
+from asbuilt.proof.suites.model import LITERAL, Citation, Finding, Kind, Order, Severity, shortened
 
 
 def _verbs(words: str, *phrases: str) -> str:
@@ -60,7 +60,6 @@ _BORDER: Final = re.compile(
 )
 _BULLET: Final = re.compile(r"^\s*(?:[-*+]|\d+[.)]|#+|\|)\s")
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_][\w.-]*")
-_LITERAL: Final = re.compile(r"\"[^\"]*\"|'[^']*'|(?<![\w.])-?\d+(?:\.\d+)?(?:e-?\d+)?(?![\w.])")
 _COMMON: Final = frozenset(
     (
         "test tests testing spec specs suite suites file files code function functions module modules class "
@@ -269,7 +268,7 @@ def _split(text: str) -> set[str]:
 
 
 def _literals(text: str) -> set[str]:
-    return {found.strip("\"'") for found in _LITERAL.findall(text)}
+    return {found.strip("\"'") for found in LITERAL.findall(text)}
 
 
 def _gives_the_value(text: str, finding: Finding) -> bool:

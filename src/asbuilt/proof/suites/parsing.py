@@ -24,6 +24,8 @@ _TEXTS: Final = {
     "rust": r"b?r(?P<hash>\#*)\".*?\"(?P=hash)|b?\"(?:\\.|[^\"\\])*\"|b?'(?:\\[^']+|[^'\\\n])'",
     "java": rf"\"\"\"(?:\\.|.)*?\"\"\"|{_QUOTED}|'(?:\\.|[^'\\\n])+'",
 }
+BRACED: Final = tuple(_TEXTS)
+"""Languages that are read by tokens."""
 _PATTERNS: Final = {
     language: re.compile(
         rf"""
@@ -52,6 +54,8 @@ class Token(NamedTuple):
     """`name`, `number`, `text` or `op`."""
     text: str
     line: int
+    end: int
+    """Where it ends in the text of the file."""
 
 
 class Code(NamedTuple):
@@ -135,9 +139,8 @@ def lexed(text: str, language: str) -> Code:
             found = pattern.match(text, at)
             kind, end = (found.lastgroup or "op", found.end()) if found else ("space", at + 1)
         if kind not in ("space", "comment"):
-            tokens.append(
-                Token("text" if kind == "hash" else kind, text[at:end], bisect_right(starts, at) + 1)
-            )
+            kind = "text" if kind == "hash" else kind
+            tokens.append(Token(kind, text[at:end], bisect_right(starts, at) + 1, end))
         at = end
     return Code(tokens, _partners(tokens))
 

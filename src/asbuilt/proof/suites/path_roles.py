@@ -37,21 +37,29 @@ _SHADOWS: Final = re.compile(
     r"^(src/|lib/)?(_?pytest|_pytest|unittest|pluggy|nose|doctest|hypothesis|mock|coverage|xdist)(\.py$|/)"
     r"|(^|/)node_modules/|(^|/)vendor/.*(testify|junit)|(^|/)(site-packages|dist-packages)/"
 )
-_LANGUAGES: Final = {
-    "py": "python",
-    **dict.fromkeys("js jsx mjs cjs ts tsx mts cts".split(), "javascript"),
+_ENDINGS: Final = {
+    "python": "py",
+    "javascript": "js jsx mjs cjs ts tsx mts cts",
     "go": "go",
-    "rs": "rust",
-    **dict.fromkeys(("java", "kt"), "java"),
-    **dict.fromkeys(("sh", "bash", "bats", "zsh"), "shell"),
+    "rust": "rs",
+    "java": "java kt",
+    "shell": "sh bash bats zsh",
 }
-_OTHERS: Final = frozenset(
-    (
-        "rb php cs fs swift scala clj ex exs erl hs ml pl pm t lua r jl dart c cc cpp cxx h hpp m mm vb "
-        "groovy nim zig cr ps1 tcl sql feature robot elm vue svelte"
-    ).split()
-)
-"""Extensions of code that this package cannot parse."""
+"""Extensions of code that this package parses, by its language."""
+_OTHERS: Final = {
+    "component": "vue svelte",
+    "jvm": "groovy scala",
+    "native": "c h cc cpp cxx hh hpp m mm",
+    "script": "rb php ex exs pl pm t lua r jl dart tcl ps1 feature robot sql",
+    "other": "cs fs swift clj erl hs ml vb nim zig cr elm",
+}
+"""Extensions of code that this package cannot parse, by what runs it."""
+_LANGUAGES: Final = {
+    ending: language
+    for languages in (_ENDINGS, _OTHERS)
+    for language, endings in languages.items()
+    for ending in endings.split()
+}
 _JAVASCRIPT_TEST: Final = re.compile(r"\.(test|spec|cy|e2e)\.\w+$|(^|/)__tests__/")
 _JAVA_TEST: Final = re.compile(r"(^|/)src/test/|(Tests?|IT|Spec)\.(java|kt)$|(^|/)Test[A-Z]\w*\.(java|kt)$")
 _OTHER_TEST: Final = re.compile(r"(?i)([._-](test|spec)s?|Tests?|Spec)\.\w+$|(^|/)(test|spec)[._-][^/]*$")
@@ -91,6 +99,10 @@ _COLLECTED: Final[dict[Runner, str]] = {
 }
 
 
+WORDS_ONLY: Final = re.compile(r"\.(?:md|rst|adoc|txt)$", re.IGNORECASE)
+"""Files that only a person reads."""
+
+
 class Role(StrEnum):
     """Role of a file in a suite."""
 
@@ -110,15 +122,16 @@ class Role(StrEnum):
     """Not code, and not part of a suite."""
 
 
+def kind_of_code(path: str) -> str:
+    """Return the language of a file, or what runs it if it is not parsed here; empty if it is not code."""
+    name = path.rpartition("/")[2]
+    return _LANGUAGES.get(name.rpartition(".")[2].lower() if "." in name else "", "")
+
+
 def language_of(path: str) -> str:
     """Return the language of a file; empty for a language that is not parsed here."""
-    return _LANGUAGES.get(path.rpartition(".")[2].lower() if "." in path.rpartition("/")[2] else "", "")
-
-
-def is_foreign(path: str) -> bool:
-    """Return whether a file is code that this package cannot parse."""
-    name = path.rpartition("/")[2]
-    return "." in name and name.rpartition(".")[2].lower() in _OTHERS
+    kind = kind_of_code(path)
+    return kind if kind in _ENDINGS else ""
 
 
 def role_of(path: str) -> Role:
@@ -138,10 +151,8 @@ def role_of(path: str) -> Role:
     if is_named_test(path, language):
         return Role.TEST
     if is_in_tests(path):
-        return Role.AROUND if language or is_foreign(path) else Role.DATA
-    if language or is_foreign(path):
-        return Role.PRODUCT
-    return Role.OTHER
+        return Role.AROUND if kind_of_code(path) else Role.DATA
+    return Role.PRODUCT if kind_of_code(path) else Role.OTHER
 
 
 def is_test_file(runner: Runner, path: str) -> bool:
@@ -172,13 +183,12 @@ def is_named_test(path: str, language: str) -> bool:
         case "python":
             return False
         case _:
-            return is_foreign(path) and (_OTHER_TEST.search(path) is not None or is_in_tests(path))
+            return bool(kind_of_code(path)) and (_OTHER_TEST.search(path) is not None or is_in_tests(path))
 
 
 def is_test_code(path: str) -> bool:
     """Return whether a file is test code or among tests. In Rust, any other file may contain tests too."""
-    is_code = bool(language_of(path)) or is_foreign(path)
-    return is_code and (is_test(path) or path.endswith((".t", "conftest.py")))
+    return bool(kind_of_code(path)) and (is_test(path) or path.endswith((".t", "conftest.py")))
 
 
 def is_test(path: str) -> bool:

@@ -14,8 +14,8 @@ from asbuilt.proof.judgement import already_failing, is_red
 from asbuilt.proof.suites.path_roles import (
     Role,
     is_called_test,
-    is_foreign,
     is_in_tests,
+    kind_of_code,
     language_of,
     role_of,
 )
@@ -23,19 +23,15 @@ from asbuilt.proof.suites.path_roles import (
 if TYPE_CHECKING:
     from asbuilt.proof.counts import Counts
 
-_PYTHON: Final = frozenset({"py"})
-_SCRIPT: Final = frozenset({"js", "mjs", "cjs", "jsx", "ts", "mts", "cts", "tsx", "vue", "svelte"})
-_JVM: Final = frozenset({"java", "kt", "groovy", "scala"})
-_NATIVE: Final = frozenset({"c", "h", "cc", "cpp", "cxx", "hh", "hpp", "m", "mm"})
 _RUN_BY: Final = {
-    **dict.fromkeys(("pytest", "unittest", "django", "tox", "nox", "hatch"), _PYTHON),
-    **dict.fromkeys(("node", "vitest", "jest", "mocha", "tap", "ava"), _SCRIPT),
-    **dict.fromkeys(("maven", "gradle", "surefire"), _JVM),
-    **dict.fromkeys(("ctest", "meson"), _NATIVE),
-    "go": frozenset({"go"}),
-    "cargo": frozenset({"rs"}),
+    **dict.fromkeys(("pytest", "unittest", "django", "tox", "nox", "hatch"), ("python",)),
+    **dict.fromkeys(("node", "vitest", "jest", "mocha", "tap", "ava"), ("javascript", "component")),
+    **dict.fromkeys(("maven", "gradle", "surefire"), ("java", "jvm")),
+    **dict.fromkeys(("ctest", "meson"), ("native",)),
+    "go": ("go",),
+    "cargo": ("rust",),
 }
-"""The languages of each runner, by file extension. A runner that is not listed may run any language."""
+"""The languages of each runner. A runner that is not listed may run any language."""
 _BESIDE: Final = re.compile(
     r"(^|/)(docs?|examples?|samples?|benchmarks?|benches)/|\.d\.[cm]?ts$|(^|/)setup\.py$"
 )
@@ -71,14 +67,14 @@ def _is_code(path: str) -> bool:
         return not is_in_tests(path)
     if role_of(path) is not Role.PRODUCT or (language == "python" and _TESTS_FILE.search(path)):
         return False
-    return bool(language) or is_foreign(path)
+    return bool(kind_of_code(path))
 
 
 def _is_run_by(path: str, runner: str | None) -> bool:
     if _BESIDE.search(path) or (is_called_test(path) and language_of(path) != "rust"):
         return False
-    endings = _RUN_BY.get(runner or "")
-    return endings is None or path.rpartition(".")[2].lower() in endings
+    languages = _RUN_BY.get(runner or "")
+    return languages is None or kind_of_code(path) in languages
 
 
 def emptied(path: str, content: bytes) -> bytes | None:

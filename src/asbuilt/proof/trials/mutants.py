@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher, get_close_matches
 from typing import Final, NamedTuple
 
+from asbuilt.proof.suites.parsing import BRACED, lexed
 from asbuilt.proof.suites.path_roles import Role, is_in_tests, is_test_file, language_of, role_of
 
 MAX_BYTES: Final = 200_000
@@ -31,17 +32,9 @@ _JOINS: Final[dict[type[ast.boolop], tuple[str, str]]] = {ast.And: ("and", "or")
 
 _NEAR: Final = 0.7
 """Similarity from which a removed line and a new line are the same line, changed."""
-_LANGUAGES: Final = ("javascript", "go", "rust", "java")
-_STRING: Final = rb"\"(?:[^\"\\\n]|\\.)*\"|'(?:[^'\\\n]|\\.)*'|`[^`]*`"
-_ELSEWHERE: Final = re.compile(
-    rb"(?P<skipped>//[^\n]*|/\*.*?\*/|" + _STRING + rb")"
-    rb"|(?<=[\w)\] ])(?P<word>===|!==|==|!=|<=|>=|&&|\|\||(?<= )[<>+-](?= ))|\b(?P<truth>true|false)\b"
-    rb"|(?<![\w.])(?P<number>\d+)(?![\w.])",
-    re.DOTALL,
-)
 _SWAPPED: Final = {
-    b"===": b"!==", b"!==": b"===", b"==": b"!=", b"!=": b"==", b"<=": b">", b">=": b"<", b"&&": b"||",
-    b"||": b"&&", b"<": b">=", b">": b"<=", b"+": b"-", b"-": b"+", b"true": b"false", b"false": b"true",
+    "===": "!==", "!==": "===", "==": "!=", "!=": "==", "<=": ">", ">=": "<", "&&": "||",
+    "||": "&&", "<": ">=", ">": "<=", "+": "-", "-": "+", "true": "false", "false": "true",
 }  # fmt: skip
 
 
@@ -82,7 +75,7 @@ def is_probed(path: str) -> bool:
     language = language_of(path)
     if language == "rust":
         return not is_in_tests(path)
-    is_known = language in _LANGUAGES or (path.endswith(".py") and not is_test_file("pytest", path))
+    is_known = language in BRACED or (path.endswith(".py") and not is_test_file("pytest", path))
     return is_known and role_of(path) is Role.PRODUCT
 
 
@@ -99,7 +92,7 @@ def mutants_of(path: str, source: bytes, lines: Collection[int]) -> tuple[Mutant
     if len(source) > MAX_BYTES or not lines or source.startswith(BOM_UTF8):
         return ()
     if not path.endswith(".py"):
-        return tuple(mutant for mutant in _elsewhere(path, source) if mutant.line in lines)
+        return tuple(_elsewhere(path, source, lines))
     try:
         source.decode()
         tree = ast.parse(source)
@@ -115,15 +108,21 @@ def mutants_of(path: str, source: bytes, lines: Collection[int]) -> tuple[Mutant
     )
 
 
-def _elsewhere(path: str, source: bytes) -> Iterator[Mutant]:
-    """Yield mutants of operators, booleans and numbers outside of strings and comments."""
-    starts = _starts(source)
-    for found in _ELSEWHERE.finditer(source):
-        if found.lastgroup is None or found.lastgroup == "skipped":
+def _elsewhere(path: str, source: bytes, lines: Collection[int]) -> Iterator[Mutant]:
+    """Yield mutants of operators, booleans and whole numbers."""
+    text = source.decode("utf-8", "surrogateescape")
+    for token in lexed(text, language_of(path)).tokens:
+        start = token.end - len(token.text)
+        # A part of `<<=` is no comparison.
+        new = _SWAPPED.get(token.text, "") if text[start - 1 : start] not in ("<", ">") else ""
+        if token.kind == "number" and token.text.isdecimal() and text[start - 1 : start] != ".":
+            new = str(int(token.text) + 1)
+        # Alone, one of these may be a sign, or around types.
+        elif token.text in ("<", ">", "+", "-") and f" {token.text} " != text[start - 1 : token.end + 1]:
             continue
-        old, start = found[found.lastgroup], found.start(found.lastgroup)
-        new = b"%d" % (int(old) + 1) if found.lastgroup == "number" else _SWAPPED[old]
-        yield Mutant(path, bisect_right(starts, start), start, old, new)
+        if new and token.line in lines:
+            at = len(text[:start].encode("utf-8", "surrogateescape"))
+            yield Mutant(path, token.line, at, token.text.encode(), new.encode())
 
 
 def planned(sources: Mapping[str, tuple[bytes, bytes]], seed: str) -> list[Mutant]:

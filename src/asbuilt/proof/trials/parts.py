@@ -11,17 +11,19 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
-from asbuilt.proof.change.promised_names import items_of
-from asbuilt.proof.suites.parsing import Function, dotted, parsed
+from asbuilt.proof.items import Asks, items_of, without_criteria
+from asbuilt.proof.suites.functions import Named, braced_functions, functions_of
+from asbuilt.proof.suites.parsing import lexed, parsed
 from asbuilt.proof.suites.path_roles import language_of
+from asbuilt.proof.suites.same_code import But, is_same_code, is_same_tree
 from asbuilt.proof.trials.emptied import emptied
 from asbuilt.proof.trials.mutants import added_lines, is_probed, planned
 
 _RAISES: Final = {
-    "javascript": b" throw new Error();",
-    "go": b' panic("");',
-    "rust": b" panic!();",
-    "java": b" if (true) throw new RuntimeException();",
+    "javascript": " throw new Error();",
+    "go": ' panic("");',
+    "rust": " panic!();",
+    "java": " if (true) throw new RuntimeException();",
 }
 """A statement that fails, for the start of a function's body."""
 _FAILS: Final = {
@@ -34,44 +36,17 @@ _FAILS: Final = {
 }
 """A text with which a file fails when it is built, loaded or run."""
 _AT_ITS_END: Final = ("go", "rust", "java")
-_BRACED: Final = re.compile(
-    rb"(?m)^[ \t]*(?:[\w<>\[\], \t]*[ \t])?(?:func[ \t]*\([^)\n]*\)[ \t]*)?"
-    rb"(?P<name>[^\W\d][\w$]*)(?:<[^>\n]*>)?[ \t]*(?:=[ \t]*(?:async[ \t]*)?(?:function[ \t]*)?)?"
-    rb"\([^\n{;]*\)[^\n{;=]*(?:=>[ \t]*)?\{"
-)
-_STATEMENTS: Final = frozenset(
-    (b"if", b"for", b"while", b"switch", b"catch", b"with", b"match", b"foreach", b"function", b"return")
-)
-_OPEN: Final = ("Protocol", "ABC")
-_UNWRITTEN: Final = ("abstractmethod", "overload")
 _VALUES: Final = re.compile(
     rb"\b(?:function|class|const|let|var|enum|await|export default)\b|=>|\bimport\s+[\"']"
 )
-_OF_FORM: Final = re.compile(
-    r"(?i)\b(refactor|renam|extract|simplif|clean|tid[iy]|split|inline|speed|fast|quick|slow|perform|optimi|"
-    r"cach|memo|"
-    r"typ(?:e|ed|es|ing)\b|annotat|docstring|comment|format|lint|mov(?:e|es|ed)\b|reorder|rewrit|moderni|deprecat|"
-    r"readab|same|as before|stays?\b|keeps?\b|still\b|unchanged|without|no longer|remov|delet|drop|reus|"
-    r"duplicat|log)"
-)
-"""An item about the form or the speed of code: what it does is the same before and after."""
-
-
-_OF_TESTS: Final = re.compile(
-    r"(?i)^\W*(?:add|write)?\W*(?:\S+\s+)?tests?\b|\b(?:is|are) (?:both )?tested\b"
-    r"|\btests? (?:it|both|them)\b|`test[^`]*`"
-)
-"""An item that orders tests alone."""
-_CRITERIA: Final = re.compile(r"(?im)^#+\s*(?:acceptance|criteria|success|definition of done|done when)")
+_OF_FORM: Final = Asks.FORM | Asks.TESTS
+"""Items after which the product does the same as before."""
 _NUMBER: Final = re.compile(r"(?<![\w.])\d+(?![\w.]*\w)")
 _PLAIN: Final = frozenset(("0", "1", "2", "100"))
 """Numbers that code has for other reasons than an item's."""
 _MOST_RETURNS: Final = 4
 _MOST_NUMBERS: Final = 6
 _AS_IT_WAS: Final = "the work: the product as it was before"
-
-
-Named = ast.FunctionDef | ast.AsyncFunctionDef
 
 
 class Part(NamedTuple):
@@ -104,16 +79,21 @@ class Part(NamedTuple):
 def parts_of(
     sources: Mapping[str, tuple[bytes, bytes]], text: str, files: Iterable[str], others: Iterable[str] = ()
 ) -> tuple[Part, ...]:
-    """List the parts: first the files, then the functions that are new, and those that an item changes.
+    """List the parts: all of the work, the files, the functions that are new or changed, and the numbers.
 
+    What the phase has to show comes first, because there may be no time for the others.
     `sources` has the contents of each changed code file before and after; each of `files` goes whole, and
     each of the `others`, which no runner of the project runs.
     """
-    sources = {path: sides for path, sides in sources.items() if not _runs_the_same(path, *sides)}
+    sources = {
+        path: sides
+        for path, sides in sources.items()
+        if not sides[0] or not is_same_code(path, *sides, But.ANNOTATIONS)
+    }
     work = {path: sides for path, sides in sources.items() if is_probed(path)}
-    is_of_form = all(_OF_FORM.search(item) or _OF_TESTS.search(item) for item in items_of(_promises(text)))
+    is_of_form = all(item.asks & _OF_FORM for item in items_of(without_criteria(text)))
     reverted = {path: before for path, (before, _) in work.items()}
-    return (
+    parts = (
         *(
             (Part("", "", _AS_IT_WAS, reverted, is_detail=False),)
             if any(reverted.values()) and not is_of_form
@@ -124,11 +104,14 @@ def parts_of(
         *(part for path, sides in sorted(sources.items()) for part in _functions(path, *sides, text)),
         *_numbers(work, text),
     )
+    return tuple(sorted(parts, key=lambda part: (part.is_detail, not part.is_promised_in(text))))
 
 
 def _numbers(sources: Mapping[str, tuple[bytes, bytes]], text: str) -> Iterator[Part]:
     """Yield the numbers of new lines that an item promises, each replaced by one far from it."""
-    promised = {number for item in items_of(_promises(text)) for number in _NUMBER.findall(item)} - _PLAIN
+    promised = {
+        number for item in items_of(without_criteria(text)) for number in _NUMBER.findall(item.text)
+    } - _PLAIN
     found = [mutant for mutant in planned(sources, "") if mutant.old.decode("utf-8", "replace") in promised]
     for mutant in sorted(found)[:_MOST_NUMBERS]:
         other = mutant._replace(new=b"%d" % (3 * int(mutant.old) + 7))
@@ -146,12 +129,6 @@ def unborne(tried: Sequence[tuple[Part, bool]], text: str) -> tuple[Part, ...]:
     missed = [part for part, is_missed in tried if not is_missed and not (has_number and part.is_number)]
     named = tuple(part for part in missed if part.is_promised_in(text))
     return named or (tuple(missed) if len(missed) == len(tried) else ())
-
-
-def _promises(text: str) -> str:
-    """Return a phase without its criteria, which hold for any work."""
-    cut = _CRITERIA.search(text)
-    return text[: cut.start()] if cut else text
 
 
 def broken(path: str, content: bytes) -> bytes | None:
@@ -193,40 +170,18 @@ def _whole(sources: Mapping[str, tuple[bytes, bytes]], paths: Iterable[str]) -> 
             yield Part(path, "", f"{path}: an error when it starts", {path: without})
 
 
-def _runs_the_same(path: str, before: bytes, after: bytes) -> bool:
-    """Return whether only annotations, comments and docstrings of Python differ."""
-    then, now = (parsed(side) if path.endswith(".py") else None for side in (before, after))
-    return then is not None and now is not None and bool(before) and _acts(then) == _acts(now)
-
-
-def _acts(tree: ast.AST) -> str:
-    """Dump code without annotations and docstrings."""
-    for node in ast.walk(tree):
-        if isinstance(node, Function):
-            node.returns = None
-        elif isinstance(node, ast.arg):
-            node.annotation = None
-        elif isinstance(node, ast.AnnAssign):
-            node.annotation = ast.Constant(None)
-        body = getattr(node, "body", None)
-        if isinstance(body, list) and len(body) > 1 and _is_head(body[0]):
-            del body[0]
-    return ast.dump(tree)
-
-
 def _functions(path: str, before: bytes, after: bytes, text: str) -> Iterator[Part]:
     language = language_of(path)
     if language == "python":
         yield from _of_python(path, before, after, text)
-    raises = _RAISES.get(language)
-    old = {found["name"] for found in _BRACED.finditer(before)}
-    for found in _BRACED.finditer(after) if raises else ():
-        if found["name"] in old | _STATEMENTS:
-            continue
-        line = after.count(b"\n", 0, found.start("name")) + 1
-        yield _added(
-            path, line, found["name"].decode(), after[: found.end()] + (raises or b"") + after[found.end() :]
-        )
+    elif language in _RAISES:
+        then, now = (side.decode("utf-8", "surrogateescape") for side in (before, after))
+        old = {function.name for function in braced_functions(lexed(then, language))}
+        code = lexed(now, language)
+        for name, line, _, _, begin in braced_functions(code):
+            end = code.tokens[begin].end
+            without = f"{now[:end]}{_RAISES[language]}{now[end:]}".encode("utf-8", "surrogateescape")
+            yield from [_added(path, line, name, without)] if name not in old else []
 
 
 def _of_python(path: str, before: bytes, after: bytes, text: str) -> Iterator[Part]:
@@ -244,7 +199,7 @@ def _of_python(path: str, before: bytes, after: bytes, text: str) -> Iterator[Pa
             )
             yield from _returns(path, node, after, range(len(after)))
             continue
-        if _acts(_copy(old[name])) == _acts(_copy(node)):
+        if is_same_tree(old[name], node, But.ANNOTATIONS):
             continue
         if _is_changed_by(text, own):
             was = b"".join(before.splitlines(keepends=True)[_first(old[name]) - 1 : old[name].end_lineno])
@@ -293,10 +248,6 @@ def _failing(node: ast.stmt, source: bytes, added: Collection[int]) -> bytes | N
     return source
 
 
-def _copy(node: ast.stmt) -> ast.AST:
-    return ast.parse(ast.unparse(node))
-
-
 def _first(node: ast.stmt) -> int:
     return min([node.lineno, *_decorators(node)])
 
@@ -306,22 +257,15 @@ def _added(path: str, line: int, name: str, without: bytes) -> Part:
 
 
 def _named(tree: ast.Module) -> Iterator[tuple[str, Named]]:
-    """Yield the functions of a module and of its classes, with their names, without abstract ones."""
-    for node in tree.body:
-        inside = [node] if isinstance(node, Function) else getattr(node, "body", [])
-        is_open = isinstance(node, ast.ClassDef) and any(dotted(base).endswith(_OPEN) for base in node.bases)
-        for function in (
-            inside if isinstance(node, (*Function.__args__, ast.ClassDef)) and not is_open else ()
-        ):
-            if not isinstance(function, Function) or re.fullmatch(r"__\w+__", function.name):
-                continue
-            is_written = not all(isinstance(part, ast.Pass) or _is_head(part) for part in function.body)
-            if is_written and not any(dotted(expr).endswith(_UNWRITTEN) for expr in function.decorator_list):
-                name = f"{node.name}.{function.name}" if isinstance(node, ast.ClassDef) else function.name
-                yield name, function
+    """Yield the functions that are in a module or in its classes and do something, with their names."""
+    inside = [part for node in tree.body if isinstance(node, ast.ClassDef) for part in node.body]
+    direct = {id(node) for node in (*tree.body, *inside)}
+    for name, function in functions_of(tree):
+        is_written = not all(isinstance(part, ast.Pass) or _is_head(part) for part in function.body)
+        if id(function) in direct and is_written and not re.fullmatch(r"__\w+__", function.name):
+            yield name, function
 
 
 def _is_changed_by(text: str, name: str) -> bool:
     """Return whether an item names a function and says what it does, not how it is written."""
-    items = (item for item in items_of(text) if re.search(rf"(?<![\w$]){re.escape(name)}(?![\w$])", item))
-    return any(not _OF_TESTS.search(item) and not _OF_FORM.search(item.replace(name, "")) for item in items)
+    return any(item.names(name) and not item.asks & _OF_FORM for item in items_of(text))

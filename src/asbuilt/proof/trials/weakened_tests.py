@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final, Literal, NamedTuple, assert_never
 
 from asbuilt.proof.remarks import HELPER_CHECKS_LESS, OLD_TEST_FAILS, Remark, cited_words
-from asbuilt.proof.suites.model import Finding, Kind, Order, Severity, shortened
+from asbuilt.proof.suites.model import LITERAL, Finding, Kind, Order, Severity, shortened
 from asbuilt.proof.suites.ordered_changes import ordered_form, orders_removal, settled
 from asbuilt.proof.trials.test_text import own_name
 
@@ -42,14 +42,13 @@ _NOT_LOADED: Final = re.compile(
 _AIDS: Final = re.compile(
     r"(?i)support|helper|util|fixture|mock|fake|stub|assert|check|expect|matcher|compare|common|shared"
 )
-_OF_TESTS: Final = re.compile(
+_IMPORTS_A_RUNNER: Final = re.compile(
     r"(?m)^\s*(?:import|from)\s+(?:_?pytest|unittest)\b|^\s*\"testing\"|import\s+\"testing\"|\borg\.junit|AssertionError"
     r"|[\"'](?:node:)?(?:assert(?:/strict)?|test)[\"']|[\"'](?:chai|vitest|@jest/globals|expect)[\"']"
 )
 _INLINE: Final = re.compile(rb"(?ms)^#\[cfg\(test\)\]\s*\n(?:pub(?:\([^)]*\))? )?mod \w+ \{.*?^\}")
 """The test module in a Rust source; it ends at the start of a line."""
 _GROUP: Final = re.compile(r"(?m)^\s*(?:describe|context|suite|class)\b.*$")
-_VALUES: Final = re.compile(r"\"[^\"\n]*\"|'[^'\n]*'|(?<![\w.])\d+(?:\.\d+)?(?![\w.])")
 _ADDRESS: Final = re.compile(r"0x[0-9a-f]{6,}")
 _PLACE: Final = re.compile(r"([\w./@+-]+\.\w+)(?:\", line |:)(\d+)")
 _ASSERTS: Final = re.compile(
@@ -128,7 +127,7 @@ def may_help(path: str, text: str) -> bool:
 
     A product that only tests import must not match: the old tests would run on the old product.
     """
-    return _AIDS.search(path) is not None and _OF_TESTS.search(text) is not None
+    return _AIDS.search(path) is not None and _IMPORTS_A_RUNNER.search(text) is not None
 
 
 def imported_as(path: str) -> list[str]:
@@ -297,7 +296,7 @@ def _is_less_exact(old: OldTest) -> bool:
 
 def values_in(text: str) -> set[str]:
     """Return the numbers and texts of a test, without the titles of test groups."""
-    return {*_VALUES.findall(_GROUP.sub("", text))} - {'""', "''"}
+    return {*LITERAL.findall(_GROUP.sub("", text))} - {'""', "''"}
 
 
 def _remark(rule: str, severity: Severity, kind: Kind, old: OldTest, order: Order) -> Remark:
