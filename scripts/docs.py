@@ -159,7 +159,9 @@ def required() -> str:
     note = NOTE.replace("the code", "`tests/requirements/`")
     return (
         "---\nsearch: {exclude: true}\n---\n\n"
-        + "\n\n".join(["# What is required, and what shows it", note, *requirements.page(requirements.rows())])
+        + "\n\n".join(
+            ["# What is required, and what shows it", note, *requirements.page(requirements.rows())]
+        )
         + "\n"
     )
 

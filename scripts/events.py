@@ -49,7 +49,7 @@ def _kind(known: type[Event]) -> Iterator[str]:
 
 
 def cell_code(text: str) -> str:
-    """Write code for a cell of a table. GitHub and the site read an escaped bar between backticks differently."""
+    """Write code for a cell of a table. The site would show the backslash of an escaped bar."""
     return f"<code>{escape(text, quote=False).replace('|', '&#124;')}</code>" if "|" in text else f"`{text}`"
 
 
