@@ -245,7 +245,7 @@ exit 0
 21:00:00  -   asked      mode finish
 21:00:00  -   claim      taken
 21:00:00  -   start      on 7be20c1
-21:00:00  -   tests      uv run pytest -q (from settings)
+21:00:00  -   tests      uv run pytest -q (configured)
 21:00:00  -   workspace  made
 21:00:00  -   setup      PASS no setup is set
 21:00:00  -   baseline   PASS 214 ran

@@ -51,7 +51,7 @@ def line(kind: str, **data: Any) -> Line:  # noqa: ANN401
                 "command": None,
                 "suites": [["api", "pytest", "", "tests"], ["", "make test", "", "exit-code"]],
             },
-            Line("-", "TESTS", "pytest in api + make test (by exit code alone) (from settings)"),
+            Line("-", "TESTS", "pytest in api + make test (by exit code alone) (configured)"),
         ),
         (
             "tests.resolved",

@@ -21,7 +21,7 @@ Words = tuple[str, str, bool]
 Kind = TypeVar("Kind", bound=Event)
 HASH: Final = 7
 """Characters of a commit hash that are shown."""
-_SOURCES: Final = {"given": "from settings"}
+_SOURCES: Final = {"given": "configured"}
 
 
 def wording(kind: type[Kind], words: Callable[[Kind], Words]) -> tuple[type[Event], Callable[[Event], Words]]:
