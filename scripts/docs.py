@@ -158,7 +158,10 @@ def required() -> str:
     """Say of every required behaviour what shows it."""
     note = NOTE.replace("the code", "`tests/requirements/`")
     return (
-        "\n\n".join(["# What is required, and what shows it", note, *requirements.page(requirements.rows())])
+        "---\nsearch: {exclude: true}\n---\n\n"
+        + "\n\n".join(
+            ["# What is required, and what shows it", note, *requirements.page(requirements.rows())]
+        )
         + "\n"
     )
 
@@ -187,14 +190,14 @@ def _commands(rows: Sequence[Row]) -> str:
     told = {
         "{declared}": "the command that it declares", "{arguments}": " …", "{options}": " …",
         "{build}": "build",
-        "{maven}": "mvn", "{gradle}": "gradle", "|": "\\|",
+        "{maven}": "mvn", "{gradle}": "gradle",
     }  # fmt: skip
     commands = []
     for row in rows:
         command = row.command
         for name, words in told.items():
             command = command.replace(name, words)
-        commands.append(command if row.command in told else f"`{command}`")
+        commands.append(command if row.command in told else events.cell_code(command))
     return ", ".join(commands)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+from html import escape
 from importlib import import_module
 from typing import TYPE_CHECKING, Final
 
@@ -47,11 +48,16 @@ def _kind(known: type[Event]) -> Iterator[str]:
         yield "\n".join(["| field | type | default | |", "|---|---|---|---|", *rows])
 
 
+def cell_code(text: str) -> str:
+    """Write code for a cell of a table. The site would show the backslash of an escaped bar."""
+    return f"<code>{escape(text, quote=False).replace('|', '&#124;')}</code>" if "|" in text else f"`{text}`"
+
+
 def _row(known: type[Event], one: structs.FieldInfo) -> str:
     text = _declared(known).get(one.name, "")
     typed, meaning = text if isinstance(text, tuple) else (text, "")
     default = "" if one.required else f"`{_plain(one.default)}`"
-    return f"| `{one.encode_name}` | `{typed.replace('|', chr(92) + '|')}` | {default} | {meaning} |"
+    return f"| `{one.encode_name}` | {cell_code(typed)} | {default} | {meaning} |"
 
 
 def _plain(default: object) -> str:

@@ -1,4 +1,4 @@
-"""Play docs/tutorial/first-plan.md as a new user: a built wheel, an empty home, every command typed.
+"""Play the pages of docs/tutorial as a new user: a built wheel, an empty home, every command typed.
 
 `--check` compares.
 
@@ -23,7 +23,7 @@ from asbuilt.agents.sandbox.launch import probe
 from asbuilt.journal.engine.liveness import holder
 
 ROOT: Final = Path(__file__).parent.parent
-PAGE: Final = ROOT / "docs/tutorial/first-plan.md"
+PAGES: Final = tuple(ROOT / "docs/tutorial" / name for name in ("first-plan.md", "undo.md"))
 NOT_RUN: Final = 3
 _FENCE: Final = re.compile(r'^```(\w+)(?: title="([^"]+)")?\n(.*?)^```', re.MULTILINE | re.DOTALL)
 
@@ -111,9 +111,9 @@ def install(folder: Path) -> Path | None:
 
 
 def main() -> int:
-    """Write the page anew, or say whether it still tells what happens."""
+    """Write the pages again, or report whether they still show what happens."""
     if probe().for_work == "none":
-        print("NOT RUN: no ring holds here, and the page shows a run that one holds")
+        print("NOT RUN: no ring holds here, and the pages show a run that one holds")
         return NOT_RUN
     with tempfile.TemporaryDirectory(prefix="asbuilt-first-") as made:
         programs = install(Path(made))
@@ -122,10 +122,10 @@ def main() -> int:
             return NOT_RUN
         newcomer = Newcomer(Path(made), programs)
         try:
-            played = newcomer.reads(PAGE.read_text(encoding="utf-8"))
+            played = [newcomer.reads(page.read_text(encoding="utf-8")) for page in PAGES]
         finally:
             newcomer.leave()
-    return keep(PAGE, played, command="just first-plan")
+    return max(keep(page, text, command="just first-plan") for page, text in zip(PAGES, played, strict=True))
 
 
 if __name__ == "__main__":

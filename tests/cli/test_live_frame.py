@@ -250,7 +250,9 @@ def test_a_proven_phase_leaves_one_row_with_its_evidence() -> None:
     )
     assert drawn(story.finished(TITLES, NARROW)) == snapshot("✓ 2a  Redis sto… proven, 4 changes to s…\n")
     story.record(event("together.done", 20, outcome="PASS"), [evidence("tests", ran=236)])
-    assert drawn(story.finished(TITLES, WIDE)) == snapshot("✓ all together   proven  1 check, 236 tests\n")
+    assert drawn(story.finished(TITLES, WIDE)) == snapshot(
+        "✓ all together             proven  1 check, 236 tests\n"
+    )
 
 
 def test_tests_that_failed_before_as_well_are_counted_apart() -> None:
@@ -263,7 +265,7 @@ def test_tests_that_failed_before_as_well_are_counted_apart() -> None:
     )
     story.record(event("together.done", 20, outcome="PASS"), shown)
     assert drawn(story.finished(TITLES, WIDE)) == snapshot(
-        "✓ all together   proven  2 checks, 1 of 2 tests (1 failed before)\n"
+        "✓ all together             proven  2 checks, 1 of 2 tests (1 failed before)\n"
     )
 
 
@@ -281,7 +283,9 @@ def test_the_tests_of_several_suites_are_added_up_and_those_of_a_check_are_not()
         evidence(f"tests in {name}", ran=ran)._replace(folder=name) for name, ran in (("a", 153), ("b", 263))
     ]
     story.record(event("together.done", outcome="PASS"), [*suites, evidence("pytest -k one", ran=7)])
-    assert drawn(story.finished(TITLES, WIDE)) == snapshot("✓ all together   proven  3 checks, 416 tests\n")
+    assert drawn(story.finished(TITLES, WIDE)) == snapshot(
+        "✓ all together             proven  3 checks, 416 tests\n"
+    )
 
 
 def test_other_news_stay_in_a_row() -> None:
@@ -309,12 +313,12 @@ def test_other_news_stay_in_a_row() -> None:
         rows += story.finished(TITLES, WIDE)
     assert drawn(rows) == snapshot("""\
 ✗ 2a  stalled: Nothing was heard for 900 s.
-◇ parked: usage limit of the agent in phase 2a, until Sun 15 Nov 01:10
+◇ parked until Sun 15 Nov 01:10: usage limit of the agent in phase 2a
 ! answered: a7: no: not today
 ✗ not landed: main moved.
 ! A landing was interrupted; it had completed.
-✗ all together   not proven: FAIL
-– all together   nothing to run
+✗ all together             not proven: FAIL
+– all together             nothing to run
 """)
 
 

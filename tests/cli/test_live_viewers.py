@@ -19,6 +19,7 @@ from asbuilt.cli.live.viewers import LineViewer, LiveViewer, News, viewer_for
 from asbuilt.cli.ui.clock import to_the_second
 from asbuilt.cli.ui.screen import Screen, pen_for
 from asbuilt.lifecycle.status.run_state import PhaseProgress, WaitsFor
+from asbuilt.proof.failure import Failure
 from tests.cli.live import CUT_OFF, FIXES, LANDS, NOW, PARKED, WORKS, event, moment, phases, run
 from tests.cli.ui.test_screen import Terminal
 
@@ -154,6 +155,29 @@ rate-limit.1
 [TIME] 2a  PROVEN    0be77d1
 """
     )
+
+
+def test_a_failure_breaks_at_spaces_and_is_drawn_in_full_only_once() -> None:
+    terminal = Terminal(tty=False)
+    viewer = LineViewer(_screen(terminal))
+    line = "python3: can't open file '/run/asbuilt/checkout/greet.py': [Errno 2] No such file or directory"
+    failed = Failure("check", "python3 greet.py", "a clean checkout", exit_code=2, lines=(line,))
+    checked = event("checks.done", phase="2a", number=1, outcome="FAIL", failures=["python3 greet.py: FAIL"])
+    for _ in range(2):
+        viewer.show([News(checked, failures=(failed,))], WORKS)
+    assert re.sub(r"(?m)^\d\d:\d\d:\d\d", "[TIME]", terminal.shown().decode()) == snapshot("""\
+rate-limit.1
+[TIME] 2a  FAIL      python3 greet.py: FAIL
+  failed    check
+  command   python3 greet.py
+  where     a clean checkout
+  result    exit 2
+  | python3: can't open file '/run/asbuilt/checkout/greet.py': [Errno 2] No such
+  | file or directory
+[TIME] 2a  FAIL      python3 greet.py: FAIL
+  result    exit 2
+  printed   the same as before
+""")
 
 
 def test_lines_say_once_that_the_worker_is_gone_and_that_one_is_back() -> None:

@@ -132,7 +132,7 @@ Nothing to delete. 3 things kept.
 Next: asbuilt status
 """)
     before.same_except(set())
-    assert "let go" in office.asbuilt("log", "greet")
+    assert "deleted" in office.asbuilt("log", "greet")
     assert office.asbuilt("log", "--attempts", "greet.2.2a.3").splitlines()[0] == "exit 0"
     office.script.write_text(SCRIPT, encoding="utf-8")
     assert office.asbuilt("run", "greet", "--script", str(office.script)).splitlines()[0] == "exit 0"

@@ -68,12 +68,12 @@ def test_a_run_that_waits_takes_another_test_command_and_makes_its_baseline_agai
     logged = office.asbuilt("log", "greet")
     assert _lines(logged, "settings", "baseline", "tests", "setup") == snapshot(
         [
-            "[TIME]  -   tests      echo 'unit: 1 passed, 0 failed' (given)",
+            "[TIME]  -   tests      echo 'unit: 1 passed, 0 failed' (configured)",
             "[TIME]  -   setup      PASS no setup is set",
             "[TIME]  -   baseline   PASS 1 ran, 0 skipped",
             "[TIME]  -   settings   checks.tests is now `echo 'unit: 2 passed, 0 failed'`;",
             "[TIME]  -   settings   checks.setup is now `true`; it was not set",
-            "[TIME]  -   tests      echo 'unit: 2 passed, 0 failed' (given)",
+            "[TIME]  -   tests      echo 'unit: 2 passed, 0 failed' (configured)",
             "[TIME]  -   setup      PASS exit 0",
             "[TIME]  -   baseline   PASS 2 ran, 0 skipped",
         ]

@@ -230,7 +230,7 @@ Failed 21:02: phase 1: the agent crashed 3 times
   where     /state/workspaces/main
   result    exit 1
   | bwrap: execvp /usr/bin/claude: No such file or directory
-  cause     The sandbox of the agent has no program /usr/bin/claude that can be \n\
+  cause     The sandbox of the agent has no program /usr/bin/claude that can be
             started.
 --- stderr
 Next: asbuilt doctor agents claude && asbuilt run shop
@@ -245,7 +245,7 @@ exit 0
 21:00:00  -   asked      mode finish
 21:00:00  -   claim      taken
 21:00:00  -   start      on 7be20c1
-21:00:00  -   tests      uv run pytest -q (given)
+21:00:00  -   tests      uv run pytest -q (configured)
 21:00:00  -   workspace  made
 21:00:00  -   setup      PASS no setup is set
 21:00:00  -   baseline   PASS 214 ran

@@ -22,17 +22,22 @@ def line(kind: str, **data: Any) -> Line:  # noqa: ANN401
         (
             "trouble.met",
             {"what": "No space left on device: blobs", "retry_at": LATER},
-            Line("-", "TROUBLE", f"No space left on device: blobs, tried again {LATER}"),
+            Line("-", "RETRY", "at 2026-11-15T05:00:00Z: No space left on device: blobs"),
         ),
         (
             "run.parked",
             {"reason": "trouble", "why": "trouble: No space left on device: blobs", "until": LATER},
-            Line("-", "PARKED", f"trouble: No space left on device: blobs, until {LATER}", is_news=False),
+            Line(
+                "-",
+                "PARKED",
+                "until 2026-11-15T05:00:00Z: trouble: No space left on device: blobs",
+                is_news=False,
+            ),
         ),
         (
             "run.parked",
             {"reason": "limit", "why": "usage limit of the agent in phase 1", "until": LATER},
-            Line("-", "PARKED", f"usage limit of the agent in phase 1, until {LATER}"),
+            Line("-", "PARKED", "until 2026-11-15T05:00:00Z: usage limit of the agent in phase 1"),
         ),
         (
             "run.parked",
@@ -46,7 +51,7 @@ def line(kind: str, **data: Any) -> Line:  # noqa: ANN401
                 "command": None,
                 "suites": [["api", "pytest", "", "tests"], ["", "make test", "", "exit-code"]],
             },
-            Line("-", "TESTS", "pytest in api + make test (by exit code alone) (given)"),
+            Line("-", "TESTS", "pytest in api + make test (by exit code alone) (configured)"),
         ),
         (
             "tests.resolved",

@@ -86,7 +86,7 @@ class Story:
             case StageJudged(outcome="refused" | "gave_up") | PhaseJoined(state="failed"):
                 rows = _note(entry, "failed", canvas)
             case TogetherDone():
-                rows = [self._together(event, self._shown[entry.key], canvas)]
+                rows = [self._together(event, self._shown[entry.key], titles, canvas)]
             case ApprovalAnswered() if entry.actor == self._person:
                 rows = []
             case PhaseBegun() if event.edited:
@@ -126,13 +126,17 @@ class Story:
         lead = (*_lead(event.phase, titles, canvas, canvas.symbols.proven, ""), Piece("accepted"))
         return (*lead, Piece(f"{took:>{max(1, canvas.width - columns.width(text_of(lead)))}}"))
 
-    def _together(self, event: TogetherDone, shown: Sequence[Evidence], canvas: Canvas) -> Row:
+    def _together(
+        self, event: TogetherDone, shown: Sequence[Evidence], titles: Mapping[str, str], canvas: Canvas
+    ) -> Row:
+        _, column = _lead("", titles, canvas, "", "")
+        name = Piece(f" {canvas.padded('all together', columns.width(column.text) - 2)} ")
         if event.outcome != _PASS:
             word = event.outcome.replace("_", " ")
-            return Piece(canvas.symbols.failed, "red"), Piece(f" all together   not proven: {word}")
+            return Piece(canvas.symbols.failed, "red"), name, Piece(f"not proven: {word}")
         if not shown:
-            return (Piece(f"{canvas.symbols.not_run} all together   nothing to run"),)
-        lead = Piece(canvas.symbols.proven, "green"), Piece(" all together   ")
+            return Piece(canvas.symbols.not_run), name, Piece("nothing to run")
+        lead = Piece(canvas.symbols.proven, "green"), name
         return (*lead, Piece("proven", "green"), Piece(f"  {_counts(shown)}"))
 
     def _not_proven(
@@ -237,7 +241,7 @@ def _note(entry: Entry, symbol: str, canvas: Canvas) -> list[Row]:
     event, line = entry.event, event_line(entry)
     text = line.text if isinstance(event, LandingRecovered) else f"{line.word.lower()}: {line.text}"
     if isinstance(event, RunParked) and event.until:
-        text = f"parked: {event.why}, until {at(event.until, parsed(entry.at))}"
+        text = f"parked until {at(event.until, parsed(entry.at))}: {event.why}"
     lead = " " if line.phase == "-" else f" {canvas.named(line.phase)}"
     drawn = Piece(getattr(canvas.symbols, symbol), _STYLES.get(symbol, ""))
     first, *rest = canvas.wrapped(f" {lead}", canvas.safe(text), under=6)

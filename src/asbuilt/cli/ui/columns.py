@@ -32,16 +32,15 @@ def first(text: str, columns: int) -> str:
 
 
 def pieces(text: str, columns: int) -> list[str]:
-    """Split a text into pieces of at most `columns` columns. Every character is kept."""
-    if width(text) <= columns:
-        return [text]
-    broken, piece, taken = [], "", 0
-    for char in text:
-        if piece and taken + _columns(char) > columns:
-            broken.append(piece)
-            piece, taken = "", 0
-        piece, taken = piece + char, taken + _columns(char)
-    return [*broken, piece]
+    """Split a text into pieces of at most `columns` columns: at a space, which is lost, or inside a word."""
+    broken = []
+    while width(text) > columns:
+        piece = first(text, columns) or text[0]
+        words = text[: len(piece) + 1].rpartition(" ")[0]
+        cut, rest = (words, len(words) + 1) if words.strip() else (piece, len(piece))
+        broken.append(cut)
+        text = text[rest:]
+    return [*broken, text]
 
 
 def pad(text: str, columns: int) -> str:

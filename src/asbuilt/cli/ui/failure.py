@@ -20,7 +20,7 @@ _BAR: Final = "  | "
 
 
 def failure_rows(failure: Failure, width: int, *, is_repeated: bool = False) -> Iterator[str]:
-    """Draw a failure in rows of at most `width` columns; a repeated one without its lines."""
+    """Draw a failure in rows of at most `width` columns; of a repeated one only its result and cause."""
     labelled = (
         ("failed", failure.title),
         ("command", failure.command),
@@ -28,7 +28,7 @@ def failure_rows(failure: Failure, width: int, *, is_repeated: bool = False) -> 
         ("result", failure.how),
         ("printed", "the same as before" if is_repeated else "" if failure.lines else "nothing"),
     )
-    for label, text in labelled:
+    for label, text in labelled[3:] if is_repeated else labelled:
         yield from _labelled(label, text, width)
     for line in () if is_repeated else failure.lines:
         yield from (f"{_BAR}{piece}" for piece in pieces(printable(line), width - len(_BAR)))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
+from asbuilt.cli.ui.clock import stamp
 from asbuilt.cli.ui.words import by_whom
 from asbuilt.cli.wording.work import HASH, Words, wording
 from asbuilt.events import runs, schedules
@@ -26,11 +27,12 @@ def _value(value: object) -> str:
 def _parked(event: runs.RunParked) -> Words:
     # A transient error has its own line: TroubleMet. Lanes have the lines of their phases.
     is_news = event.reason not in (runs.WaitReason.TRANSIENT_ERROR, runs.WaitReason.LANES)
-    return "PARKED", why_parked(event) + (f", until {event.until}" if event.until else ""), is_news
+    until = f"until {stamp(event.until)}: " if event.until else ""
+    return "PARKED", f"{until}{why_parked(event)}", is_news
 
 
 def _started(event: runs.RunStarted) -> Words:
-    left = f"; workspaces of {', '.join(event.left)} are left over: asbuilt clean" if event.left else ""
+    left = f"; left over from {', '.join(event.left)}: asbuilt clean" if event.left else ""
     return "START", f"on {event.base[:HASH]}{left}", True
 
 
@@ -72,7 +74,11 @@ RUNS: Final = (
     ),
     wording(
         runs.TroubleMet,
-        lambda event: ("TROUBLE", f"{event.words.removesuffix('.')}, tried again {event.retry_at}", True),
+        lambda event: (
+            "RETRY",
+            (f"at {stamp(event.retry_at)}: " if event.retry_at else "") + event.words,
+            True,
+        ),
     ),
     wording(runs.RunParked, _parked),
     wording(
@@ -80,7 +86,7 @@ RUNS: Final = (
         lambda event: ("TAKEN OVER", f"worker {event.lost} sent no heartbeat; {event.by} continues", True),
     ),
     wording(runs.ReportWritten, lambda _: ("REPORT", "written", False)),
-    wording(runs.AttentionCalled, lambda event: ("CALLED", f"you, by {event.way}", False)),
+    wording(runs.AttentionCalled, lambda event: ("NOTIFIED", f"you, by {event.way}", False)),
     # A landing has its own line: LandingDone.
     wording(runs.RunEnded, _ended),
     wording(schedules.ScheduleSet, lambda event: ("SCHEDULED", f"{event.cadence}, {event.zone}", True)),
@@ -88,10 +94,10 @@ RUNS: Final = (
     wording(schedules.ScheduleDeferred, _deferred),
     wording(
         schedules.ScheduleMoved,
-        lambda event: ("CLOCK", f"it was put back; the schedule is due {event.next}", True),
+        lambda event: ("CLOCK", f"set back; the schedule is due {event.next}", True),
     ),
     wording(
         schedules.ScheduleEnded,
-        lambda event: ("SCHEDULE", f"is over: {runs.reason_words(event.reason)}", True),
+        lambda event: ("SCHEDULE", f"ended: {runs.reason_words(event.reason)}", True),
     ),
 )

@@ -21,6 +21,7 @@ Words = tuple[str, str, bool]
 Kind = TypeVar("Kind", bound=Event)
 HASH: Final = 7
 """Characters of a commit hash that are shown."""
+_SOURCES: Final = {"given": "configured"}
 
 
 def wording(kind: type[Kind], words: Callable[[Kind], Words]) -> tuple[type[Event], Callable[[Event], Words]]:
@@ -42,7 +43,7 @@ def outcome_words(word: str, outcome: str, why: str = "") -> Words:
 def _tests(event: phases.TestsResolved) -> Words:
     several = " + ".join(suite.shown for suite in suites_of(read_back(event)))
     command = event.command or several
-    source = "added by this plan" if event.brought else event.source
+    source = "added by this plan" if event.brought else _SOURCES.get(event.source, event.source)
     return (
         "TESTS",
         f"{command} ({source})" if command else "none found; only the plan's checks will run",
@@ -64,7 +65,7 @@ def _attempt_begun(event: attempts.AttemptBegun) -> Words:
 
 def _attempt_ended(event: attempts.AttemptEnded) -> Words:
     if event.ending == "done" and event.output is not None:
-        return "HANDED IN", "judged next", False
+        return "SUBMITTED", "judged next", False
     if event.ending == "done":
         says = event.says.strip()
         return "SAYS DONE", f'agent: "{says}"' if says else "the agent says that it is done", True
@@ -112,7 +113,7 @@ def _stage_judged(event: StageJudged) -> Words:
         case "accepted":
             return "ACCEPTED", "the submission is valid", True
         case "asks":
-            return "WONDERS", f"{event.many} questions for you", True
+            return "ASKS", counted(event.many, "question") + " for you", True
         case "proposed":
             return "PROPOSED", "several plans, to be made into one", True
         case "refused":
@@ -169,7 +170,7 @@ WORK: Final = (
     wording(attempts.TreeKept, lambda event: ("KEPT", f"tree {event.tree[:HASH]}", False)),
     wording(
         attempts.AttemptLetGo,
-        lambda event: ("LET GO", f"attempt {event.number}, {event.commit[:HASH]}", True),
+        lambda event: ("DELETED", f"attempt {event.number}, {event.commit[:HASH]}", True),
     ),
     wording(attempts.ChecksDone, _checks),
     wording(attempts.VerifierBegun, _verifier_begun),
