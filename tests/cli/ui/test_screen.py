@@ -200,3 +200,14 @@ def test_a_path_is_cut_in_its_middle() -> None:
         cut_middle(path, 20, ASCII),
         cut_middle(path, 36, ASCII),
     ] == snapshot(["src/api/l…/client.py", "src/api/...client.py", "src/api/limits/store/redis/client.py"])
+
+
+def test_a_long_sentence_breaks_between_words_at_a_terminal_and_nowhere_else() -> None:
+    text = "  Continues login.1; its accepted outputs and your answers are reused."
+    pen = Pen(stream=None, styled=False, symbols=UNICODE, utf8=True, width=40, is_live=True)
+    assert pen.fitted(text) == [
+        "  Continues login.1; its accepted",
+        "  outputs and your answers are reused.",
+    ]
+    assert pen._replace(is_live=False).fitted(text) == [text]
+    assert pen.fitted("  short") == ["  short"]

@@ -132,6 +132,13 @@ class Pen(NamedTuple):
             row, taken, gap = row + gap + shown, taken + len(gap) + length, " "
         return [*rows, row]
 
+    def fitted(self, text: str) -> list[str]:
+        """Break a sentence that is wider than the terminal between words; a file or a pipe gets it whole."""
+        if not self.is_live or "\x1b" in text or columns.width(text) <= self.width:
+            return [text]
+        sentence = text.lstrip()
+        return self.hanging(text[: len(text) - len(sentence)], sentence, commands=False)
+
     def _words(self, text: str, *, room: int, commands: bool) -> list[tuple[str, int]]:
         parts = text.split("`") if commands and text.count("`") % 2 == 0 else [text]
         words: list[tuple[str, int]] = []
@@ -214,7 +221,8 @@ class Screen(NamedTuple):
         self.out.flush()
         # A closed stderr must not stop the work.
         with suppress(BrokenPipeError, AnswerLost):
-            self.err.line(text)
+            for row in self.err.fitted(text):
+                self.err.line(row)
 
     def talk_all(self, rows: Iterable[str]) -> None:
         """Write lines of progress or of a hint."""
