@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PYTEST = "python -m pytest -q"
+COVERED = "[tool:pytest]\naddopts = --cov"
 VENV = 'python3 -m venv "$VIRTUAL_ENV"'
 PIP = "python -m pip install -q"
 NEW_PIP = f"{PIP} -U 'pip>=25.1'"
@@ -215,6 +216,14 @@ POETRY = '[tool.poetry]\n[tool.poetry.group.test.dependencies]\npytest = "^8"\np
         (
             {"setup.py": "", "tox.ini": "[testenv]\ndeps =\n  pytest\n  pytest-cov<5\ncommands = pytest"},
             f"{PIP} -e . pytest 'pytest-cov<5'",
+        ),
+        (
+            {"setup.py": "", "pytest.ini": "[pytest]\naddopts = --cov=a -n auto\nasyncio_mode = auto"},
+            f"{PIP} -e . pytest-cov pytest-xdist pytest-asyncio pytest",
+        ),
+        (
+            {"setup.py": "", "requirements-test.txt": "pytest\npytest_cov", "setup.cfg": COVERED},
+            f"{PIP} -e . -r requirements-test.txt",
         ),
         ({"setup.py": "", "noxfile.py": NOX}, f"{PIP} -e . pytest mock"),
         (

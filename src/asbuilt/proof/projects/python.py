@@ -16,6 +16,7 @@ from asbuilt.proof.projects.index import Index, below, is_aside, is_within, pare
 from asbuilt.proof.projects.known_runners import row
 from asbuilt.proof.projects.manifests import ini, lines, name_of, table, texts, toml
 from asbuilt.proof.projects.model import Suite
+from asbuilt.proof.projects.pytest_plugins import plugins, settings_of
 
 MANIFESTS: Final = (
     "pyproject.toml", "setup.py", "setup.cfg", "tox.ini", "tox.toml", "pytest.ini",
@@ -160,10 +161,7 @@ def covers(index: Index, folder: str, suite: Suite, inner: str) -> bool:
 
 def _collected(index: Index, folder: str) -> list[str]:
     """List the paths that pytest collects from: those in its settings, else the folder."""
-    pyproject = toml(index.text(folder, "pyproject.toml"))
-    found = texts(table(pyproject, "tool", "pytest", "ini_options").get("testpaths"))
-    for name, section in (("pytest.ini", "pytest"), ("tox.ini", "pytest"), ("setup.cfg", "tool:pytest")):
-        found = found or ini(index.text(folder, name)).get(section, {}).get("testpaths", "").split()
+    found = settings_of(index, folder).get("testpaths", ())
     return [below(folder, path.strip("./")) if path.strip("./") else folder for path in found] or [folder]
 
 
@@ -186,6 +184,9 @@ def python_setup(index: Index, folder: str, runner: str) -> str:
         (option for option in (*found, *rest) if not wants or any(map(runs.match, option.names))), None
     )
     chosen = [best] if best else [source for source in found if not source.names & {"tox", "nox"}][:1]
+    known = {name for source in chosen for name in source.names}
+    needed = [name for name in plugins(index, folder) if name not in known] if wants else []
+    chosen += [_Source(tuple(needed), frozenset(needed))] if needed else []
     words = [
         *_project(index, folder, pyproject, chosen),
         *(word for source in chosen for word in source.words),

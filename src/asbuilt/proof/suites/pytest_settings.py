@@ -21,14 +21,14 @@ _HARMLESS: Final = re.compile(
     r"^(markers|minversion|log_\w+|junit\w*|console_output_style|cache_dir|asyncio_\w+|pythonpath|verbosity\w*|tmp_path\w*|"
     r"faulthandler\w*|consider_namespace_packages|truncation\w*|strict\w*|env|doctest\w*|django\w*|DJANGO\w*)$"
 )
-_FILES: Final = ("pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg")
+FILES: Final = ("pytest.ini", ".pytest.ini", "pytest.toml", "pyproject.toml", "tox.ini", "setup.cfg")
 
 
 def settings_in(path: str, data: bytes | None) -> Settings:
     """Read pytest's settings from a file; empty if there are none."""
     name = path.rpartition("/")[2]
     text = (data or b"").decode("utf-8", "replace")
-    if name not in _FILES or not text:
+    if name not in FILES or not text:
         return {}
     if name.endswith(".toml"):
         return _from_toml(text, name)
