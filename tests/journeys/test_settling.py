@@ -247,26 +247,30 @@ def test_the_first_attended_run_asks_once_and_commits_the_answer_with_the_plan(t
     office.git("add", "notes")
     terminal.enter("asbuilt run greet --script ../script.toml")
     terminal.await_words("Use 1?")
+    terminal.type("7")
+    terminal.await_words("is no answer")
+    terminal.type("false")
+    terminal.await_words("Use 1? [1/2/3/4/command/none]")
     terminal.type("python -m pytest -q -k one")
-    terminal.await_words("Use 4?")
+    terminal.await_words("Use 5?")
     terminal.type("1")
     terminal.await_words("Commit asbuilt.toml and plans/greet.md?")
     terminal.type("y")
     assert terminal.await_words("Run it?") == snapshot("""\
-Trying python -m pytest -q on a clean checkout
-Setting up: python3 -m venv "$VIRTUAL_ENV" && python -m pip install -q pytest
-Trying python -m unittest discover on a clean checkout
-Setting up: python3 -m venv "$VIRTUAL_ENV"
-Trying make test (by exit code alone) on a clean checkout
 Tests  found 3 ways to test this repository
   1  python -m pytest -q             ran 2, failed 1  (tests/test_all.py)
   2  python -m unittest discover     exit 0, no test ran
   3  make test (by exit code alone)
      exit 2: make: *** [Makefile:2: test] Error 1
-Use 1? [1/2/3/command/none] python -m pytest -q -k one
+Use 1? [1/2/3/command/none] 7
+"7" is no answer: type one of 1/2/3/command/none.
+Use 1? [1/2/3/command/none] false
+Trying false on a clean checkout
+  4  false                           exit 1, and no summary of the tests
+Use 1? [1/2/3/4/command/none] python -m pytest -q -k one
 Trying python -m pytest -q -k one on a clean checkout
-  4  python -m pytest -q -k one      ran 1, failed 0
-Use 4? [1/2/3/4/command/none] 1
+  5  python -m pytest -q -k one      ran 1, failed 0
+Use 5? [1/2/3/4/5/command/none] 1
 Saved in asbuilt.toml: python -m pytest -q
 Commit asbuilt.toml and plans/greet.md? [Y/n] y
 Committed [HASH]: asbuilt.toml, plans/greet.md

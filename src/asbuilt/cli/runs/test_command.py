@@ -217,8 +217,13 @@ def _chosen(door: Door, desk: Desk, trial: Trying, seen: list[Seen], usual: Seen
             return Way(())
         if word.isdecimal() and 1 <= int(word) <= len(seen):
             return seen[int(word) - 1].way
-        usual = _seen(door, desk, trial, Way((Suite("", word),)))
-        seen.append(usual)
+        if word.isdecimal() or isinstance(reply_in(word), Yes):
+            door.screen.talk(printable(f'"{word}" is no answer: type one of {keys}.'))
+            continue
+        observed = _seen(door, desk, trial, Way((Suite("", word),)))
+        seen.append(observed)
+        # A command that shows nothing is saved by its number only.
+        usual = best([observed]) or usual
         door.screen.talk_all(_rows(door.screen.err, len(seen), seen))
 
 
