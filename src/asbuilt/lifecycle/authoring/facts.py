@@ -161,7 +161,11 @@ def _record_judged(facts: AuthoringFacts, event: StageJudged) -> None:
         case "proposed":
             draft.proposals = event.proposals
         case _:
-            draft.gave_up = f"{name} was given up: {event.why}"
+            refused = len(draft.refused) + 1
+            flawed = f"; the last has flaws in: {', '.join(event.about)}" if event.about else ""
+            draft.gave_up = (
+                f"{name} was given up after {refused} refused answer{'s' * (refused != 1)}{flawed}"
+            )
     draft.finished = event.finished
     if event.due:
         _is_due(facts, event.due)
