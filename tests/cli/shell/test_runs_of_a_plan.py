@@ -36,6 +36,23 @@ def test_a_landing_that_a_parked_run_declines_returns_5_and_names_the_runs_own_n
     )
 
 
+@pytest.mark.parametrize("undo", [(), ("--undo",)], ids=["land", "undo"])
+def test_a_landing_shows_the_changed_settings_that_it_reads_and_no_others(
+    quiet: Night, undo: tuple[str, ...]
+) -> None:
+    story = quiet.plan("rate-limit", "20:00:00")
+    story.prove("20:30:00", "1", "4f1c9a2")
+    story.land("20:31:00", **{"1": "4f1c9a2"})
+    other = quiet.plan(
+        "rate-limit", "20:32:00", auto=False, caps={"usd": 2.0}, depth="quick", limits={"checks_min": 3}
+    )
+    other.ask("20:33:00", "2a")
+    said = shown(quiet, ("land", "rate-limit", *undo), "plain", 80).splitlines()
+    assert [line for line in said if line.startswith("Settings ")] == [
+        "Settings checks.minutes is now 45; it was 3"
+    ]
+
+
 def test_a_scheduled_plan_that_has_not_run_has_the_phases_of_its_file_and_is_listed_until_its_schedule_ends(
     quiet: Night,
 ) -> None:
