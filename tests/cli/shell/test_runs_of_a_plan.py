@@ -6,7 +6,9 @@ import json
 
 import pytest
 
+from asbuilt.events.authoring import StageJudged
 from asbuilt.events.options import RunOptions
+from asbuilt.events.plans import DraftSetup, DraftTried
 from asbuilt.events.pulls import PullSeen
 from asbuilt.journal import schedules
 from asbuilt.journal.events import open_plan
@@ -99,6 +101,18 @@ def test_no_plan_looks_finished_that_landed_in_part_or_was_only_approved(quiet: 
         "○ rate-limit    1 of 4 landed 21:31        1 of 4",
     ]
     assert "exports   approved, not run\n" in shown(quiet, ("status", "exports"), "plain", 80)
+
+
+def test_the_setup_before_the_checks_of_a_draft_is_named_until_they_have_run(quiet: Night) -> None:
+    story = quiet.plan("exports", "21:20:00", {"draft": ("Write the plan", [])}, kind="author")
+    accepted = StageJudged(phase="draft", number=1, outcome="accepted", stage="draft", round=1, finished="x")
+    story.append("21:25:00", accepted, "judged")
+    story.append("21:25:01", DraftSetup(command="pip install -e ."), "setup started")
+    told = " ".join(shown(quiet, ("status", "exports"), "plain", 80).split())
+    assert "asbuilt sets up a clean checkout (pip install -e .), then runs the draft's checks." in told
+    story.append("21:30:00", DraftTried(number=1, rows=""), "tried")
+    told = " ".join(shown(quiet, ("status", "exports"), "plain", 80).split())
+    assert "asbuilt runs the draft's checks and saves it." in told
 
 
 def test_the_longest_word_of_the_log_is_followed_by_a_space(quiet: Night) -> None:
