@@ -247,7 +247,7 @@ greet is held by greet.1.
     assert office.asbuilt("stop", "greet", "-m", "enough") == snapshot("""\
 exit 0
 --- stdout
-greet.1 stopped: enough. 0 of 4 phases proven. All work is kept.
+greet.1 stopped: enough. 0 of 4 phases done. All work is kept.
 --- stderr
 Next: asbuilt run greet
   or  see what happened: asbuilt log greet

@@ -122,7 +122,7 @@ def test_first_tests_that_fail_do_not_land_with_the_work_that_they_came_with(fir
     good = first.script.read_text(encoding="utf-8")
     first.script.write_text(good.replace('unslug("a-b"), "a b"', 'unslug("a-b"), "a_b"'), encoding="utf-8")
     failed = " ".join(first.run("--finish", "--auto").split())
-    assert "failed: the phases pass one by one, but not together: tests: FAIL, 1 tests fail" in failed
+    assert "failed: the phases pass one by one, but not together: tests: FAIL, 1 test fails" in failed
     assert "tests" not in first.git("ls-tree", "--name-only", "HEAD").split()
     first.script.write_text(good, encoding="utf-8")
     assert "2 phases proven" in " ".join(first.run("--finish", "--auto").split())

@@ -54,7 +54,9 @@ def test_a_run_at_its_cap_asks_before_it_costs_more_and_a_kill_forgets_nothing(
     assert "verifier.begun" not in shop.kinds()
     shop.kill()
     shop.start()
-    assert shop.answer(run, "yes") == ["continue with the same limits again? $2.50 of $2.00 are spent"]
+    assert shop.answer(run, "yes") == [
+        "continue? $2.50 of $2.00 are spent. Yes allows another $2.00 (API prices)"
+    ]
     assert shop.over(run) == ("landed", "")
     (ended,) = shop.events(AttemptEnded)
     assert (ended.cost_usd, ended.tokens) == (2.5, 1_000)

@@ -106,7 +106,8 @@ def test_a_verifier_that_is_out_of_time_has_given_no_verdict(shop: Shop) -> None
     assert (ended.ending, ended.reason) == ("timed_out", "It took longer than 60 s.")
     assert shop.events(VerdictGiven) == []
     shop.script.write_text(passes, encoding="utf-8")
-    asked = "continue with the same limits again? its limit of 0.017 hours of work is reached"
+    over = "its limit of 0.017 hours of work is reached"
+    asked = f"continue? {over}. Yes allows another 0.017 hours of work"
     assert shop.answer(run, "yes") == [asked]
     assert shop.over(run)[0] == "held"
     assert [one.outcome for one in shop.events(VerdictGiven)] == ["PASS"]

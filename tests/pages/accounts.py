@@ -26,7 +26,7 @@ from asbuilt.proof.verdict import ItemVerdict, Promise, Waived
 KEPT: Final = Path(__file__).parent / "shown"
 TREE: Final = "7" * 40
 RED: Final = Evidence(
-    "tests", ("pytest", "-q"), 1, "FAIL", "1 tests fail that did not before", 12, 1, 1, "sha256:0", 1.0, TREE,
+    "tests", ("pytest", "-q"), 1, "FAIL", "1 test fails that did not before", 12, 1, 1, "sha256:0", 1.0, TREE,
     new_failures=("tests.test_app::test_429",),
 )  # fmt: skip
 GREEN: Final = Evidence(

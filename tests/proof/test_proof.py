@@ -111,7 +111,7 @@ BASE = Counts(10, 1, 2, ("t::old",))
         (
             1,
             Counts(12, 2, 2, ("t::old", "t::new")),
-            Judged("FAIL", "1 tests fail that did not before", ("t::new",), ("t::old",)),
+            Judged("FAIL", "1 test fails that did not before", ("t::new",), ("t::old",)),
         ),
         (0, Counts(9, 0, 3), Judged("FAIL", "3 skipped, 2 before")),
         (0, Counts(8, 0, 2), Judged("FAIL", "2 tests are gone: 12 before, 10 now")),
@@ -247,7 +247,7 @@ def test_node_names_its_tests_in_both_of_its_forms() -> None:
 
 def test_without_a_baseline_every_failure_is_new() -> None:
     judged = judge_tests(1, Counts(3, 1, 0, ("t::a",)), truncated=False, baseline=None)
-    assert judged == Judged("FAIL", "1 tests fail that did not before", ("t::a",))
+    assert judged == Judged("FAIL", "1 test fails that did not before", ("t::a",))
 
 
 def test_a_failure_without_a_name_is_new_unless_the_base_had_as_many() -> None:

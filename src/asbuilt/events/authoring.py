@@ -22,6 +22,8 @@ class StageJudged(OfAttempt, frozen=True, kw_only=True):
     left_out: tuple[str, ...] = ()
     flaws: str = ""
     why: str = ""
+    about: tuple[str, ...] = ()
+    """What the flaws of the last refused output are about."""
     proposals: str = ""
     many: int = 0
     details: str = ""

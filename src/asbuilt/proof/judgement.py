@@ -144,7 +144,9 @@ def judge_tests(  # noqa: PLR0913  each of these is a fact about one run
     nameless = counts.failed - len(counts.failures)
     known = baseline.failed - len(baseline.failures) if baseline else 0
     if new or nameless > max(known, 0):
-        return Judged("FAIL", f"{len(new) or nameless} tests fail that did not before", new, old)
+        many = len(new) or nameless
+        words = "1 test fails" if many == 1 else f"{many} tests fail"
+        return Judged("FAIL", f"{words} that did not before", new, old)
     if exit_code != 0 and not counts.failed:
         return Judged("FAIL", f"exit {exit_code}, though no test failed")
     if exit_code == 0 and counts.hidden and not (baseline and baseline.hidden):

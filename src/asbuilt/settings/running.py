@@ -67,6 +67,11 @@ class Change(NamedTuple):
         """Whether it changes a program to start."""
         return self.key in COMMANDS
 
+    @property
+    def is_of_landing(self) -> bool:
+        """Whether a landing or an undo, which starts no agent, reads it."""
+        return self.key.partition(".")[0] in ("checks", "setup", "sandbox", "landing")
+
 
 def command_in(settings: Settings, key: str) -> str | None:
     """Return the chosen command; None: detect it, empty: `none` was chosen."""

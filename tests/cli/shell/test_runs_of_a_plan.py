@@ -6,7 +6,9 @@ import json
 
 import pytest
 
+from asbuilt.events.authoring import StageJudged
 from asbuilt.events.options import RunOptions
+from asbuilt.events.plans import DraftSetup, DraftTried
 from asbuilt.events.pulls import PullSeen
 from asbuilt.journal import schedules
 from asbuilt.journal.events import open_plan
@@ -36,7 +38,26 @@ def test_a_landing_that_a_parked_run_declines_returns_5_and_names_the_runs_own_n
     )
 
 
-def test_a_scheduled_plan_that_has_not_run_has_the_phases_of_its_file(quiet: Night) -> None:
+@pytest.mark.parametrize("undo", [(), ("--undo",)], ids=["land", "undo"])
+def test_a_landing_shows_the_changed_settings_that_it_reads_and_no_others(
+    quiet: Night, undo: tuple[str, ...]
+) -> None:
+    story = quiet.plan("rate-limit", "20:00:00")
+    story.prove("20:30:00", "1", "4f1c9a2")
+    story.land("20:31:00", **{"1": "4f1c9a2"})
+    other = quiet.plan(
+        "rate-limit", "20:32:00", auto=False, caps={"usd": 2.0}, depth="quick", limits={"checks_min": 3}
+    )
+    other.ask("20:33:00", "2a")
+    said = shown(quiet, ("land", "rate-limit", *undo), "plain", 80).splitlines()
+    assert [line for line in said if line.startswith("Settings ")] == [
+        "Settings checks.minutes is now 45; it was 3"
+    ]
+
+
+def test_a_scheduled_plan_that_has_not_run_has_the_phases_of_its_file_and_is_listed_until_its_schedule_ends(
+    quiet: Night,
+) -> None:
     assert shown(quiet, ("run-plan", "next"), "plain", 80).splitlines()[2] == "Nothing is scheduled."
     put(quiet.shop, rate_limit=RATE_LIMIT)
     at = "2099-11-14T08:00:00.000Z"
@@ -57,9 +78,41 @@ def test_a_scheduled_plan_that_has_not_run_has_the_phases_of_its_file(quiet: Nig
     assert [(one["id"], one["state"]) for one in plan["phases"]] == [
         ("1", "done"), ("2a", "ready"), ("2b", "ready"), ("3", "pending"),
     ]  # fmt: skip
+    quiet.plan("exports", "20:00:00").begin("20:01:00", "1")
+    assert "rate-limit" in shown(quiet, ("status",), "plain", 80)
+    with quiet.store.write() as session:
+        schedules.end(session, wanted.address, reason="enough", actor="ann")
+    overview = shown(quiet, ("status",), "plain", 80)
+    assert ("rate-limit" in overview, overview.splitlines()[-2]) == (False, "Next: asbuilt watch exports")
+    with quiet.store.write() as session:
+        schedules.set_(session, wanted._replace(schedule="s2"))
     (quiet.shop / "plans/rate-limit.md").unlink()
     assert "Scheduled: day at 9am" in shown(quiet, ("status", "rate-limit"), "plain", 80)
     assert "Nothing is scheduled." not in shown(quiet, ("run-plan", "next"), "plain", 80)
+
+
+def test_no_plan_looks_finished_that_landed_in_part_or_was_only_approved(quiet: Night) -> None:
+    story = quiet.plan("rate-limit", "20:00:00")
+    story.prove("20:30:00", "1", "4f1c9a2")
+    story.land("20:31:00", **{"1": "4f1c9a2"})
+    quiet.plan("exports", "21:00:00", kind="author").over("21:01:00", "done", "wrote plans/exports.md")
+    assert [line.rstrip() for line in shown(quiet, ("status",), "plain", 80).splitlines()[3:5]] == [
+        "○ exports       not run, approved 22:01    -",
+        "○ rate-limit    1 of 4 landed 21:31        1 of 4",
+    ]
+    assert "exports   approved, not run\n" in shown(quiet, ("status", "exports"), "plain", 80)
+
+
+def test_the_setup_before_the_checks_of_a_draft_is_named_until_they_have_run(quiet: Night) -> None:
+    story = quiet.plan("exports", "21:20:00", {"draft": ("Write the plan", [])}, kind="author")
+    accepted = StageJudged(phase="draft", number=1, outcome="accepted", stage="draft", round=1, finished="x")
+    story.append("21:25:00", accepted, "judged")
+    story.append("21:25:01", DraftSetup(command="pip install -e ."), "setup started")
+    told = " ".join(shown(quiet, ("status", "exports"), "plain", 80).split())
+    assert "asbuilt sets up a clean checkout (pip install -e .), then runs the draft's checks." in told
+    story.append("21:30:00", DraftTried(number=1, rows=""), "tried")
+    told = " ".join(shown(quiet, ("status", "exports"), "plain", 80).split())
+    assert "asbuilt runs the draft's checks and saves it." in told
 
 
 def test_the_longest_word_of_the_log_is_followed_by_a_space(quiet: Night) -> None:

@@ -114,13 +114,13 @@ NODE_QUITS = "exports.double = (n) => process.exit(0);\n"
 @pytest.mark.parametrize(
     ("product", "why"),
     [
-        pytest.param(BROKEN, "1 tests fail that did not before", id="nothing hides it"),
+        pytest.param(BROKEN, "1 test fails that did not before", id="nothing hides it"),
         pytest.param(FLIPS_BY_PRODUCT, FAILING_AS_PASSED, id="the product patches the runner"),
-        pytest.param(EXITS, "1 tests fail that did not before", id="exit 0 in an atexit hook"),
+        pytest.param(EXITS, "1 test fails that did not before", id="exit 0 in an atexit hook"),
         pytest.param(
             REPORT_REWRITTEN, "its report says 0 failed, its output 1", id="the report is rewritten"
         ),
-        pytest.param(FAKE_SUMMARY, "1 tests fail that did not before", id="a fake summary is printed"),
+        pytest.param(FAKE_SUMMARY, "1 test fails that did not before", id="a fake summary is printed"),
     ],
 )
 def test_pytest_is_not_made_to_pass(shop: Shop, tmp_path: Path, product: str, why: str) -> None:
@@ -137,7 +137,7 @@ def test_a_conftest_that_turns_failures_into_passes_is_put_back_or_exposed(
         shown = project.after(lie)
         assert (shown.outcome, shown.put_back) == ("FAIL", ("conftest.py",))
         assert shown.why == (
-            "1 tests fail that did not before (with conftest.py as on the base:"
+            "1 test fails that did not before (with conftest.py as on the base:"
             " a phase that has to change one names it in its text)"
         )
         ordered = project.after({"double.py": f"{BROKEN}#\n"}, "- [ ] `conftest.py` gets a hook")
@@ -192,7 +192,7 @@ def test_tests_that_pass_without_the_phase_are_told_from_those_that_prove_it(
 @pytest.mark.parametrize(
     ("product", "why"),
     [
-        pytest.param(FAKE_UNITTEST, "1 tests fail that did not before", id="a fake summary is printed"),
+        pytest.param(FAKE_UNITTEST, "1 test fails that did not before", id="a fake summary is printed"),
         pytest.param(QUIT_AND_FAKE, GONE.format("tests.test_double.T.test_two"), id="quits in a test"),
         pytest.param(PATCHED_UNITTEST, FAILING_AS_PASSED, id="the product patches assertEqual"),
     ],

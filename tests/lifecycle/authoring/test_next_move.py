@@ -92,7 +92,9 @@ def after(*events: Told, stop: str | None = None) -> Move:
         pytest.param((*TURN, judged("refused")), Attempt("draft", 2, "plan"), id="it was refused"),
         pytest.param((*TURN, judged("proposed", proposals="p")), Attempt("draft", 2, "plan"), id="proposals"),
         pytest.param(
-            (*TURN, judged("gave_up")), End("failed", "draft was given up: x"), id="it was refused too often"
+            (*TURN, judged("gave_up", about=("steps", "plan"))),
+            End("failed", "draft was given up after 1 refused answer; the last has flaws in: steps, plan"),
+            id="it was refused too often",
         ),
         pytest.param(
             (*TURN, judged("accepted", due="critique-1")),

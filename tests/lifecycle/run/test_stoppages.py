@@ -23,6 +23,7 @@ from tests.lifecycle.test_pausing import BEGUN, KEPT
 from tests.support.happened import happened
 
 Told = tuple[str, dict[str, Any]]
+OVER = "continue? {}. Yes allows another $2.00 (API prices)"
 
 
 def stopped(cause: Cause, *, start: int = 1) -> Told:
@@ -149,7 +150,7 @@ def test_what_would_end_the_same_again_is_kept_asked_about_and_begun_anew() -> N
 def test_a_budget_that_was_all_that_the_run_had_left_is_asked_about_once() -> None:
     spent = [("attempt.ended", {**stopped("budget")[1], "attempt": "1.1", "cost_usd": 2.1}), KEPT]
     asks = after(*spent, caps=CapChoices(usd=2.0))
-    assert asks == Ask(f"{RUN}/cap/1", "cap", "continue with the same limits again? $2.10 of $2.00 are spent")
+    assert asks == Ask(f"{RUN}/cap/1", "cap", OVER.format("$2.10 of $2.00 are spent"))
     assert after(*spent, answered(asks, "yes"), caps=CapChoices(usd=2.0)) == Attempt("1", 2, "implement")
 
 
@@ -183,10 +184,10 @@ def test_a_cap_asks_before_another_agent_starts_and_a_yes_gives_as_much_again() 
     capped = CapChoices(usd=2.0)
     assert after(*spending(1.99), caps=capped) == Attempt("1", 2, "implement")
     asks = after(*spending(2.0), caps=capped)
-    assert asks == Ask(f"{RUN}/cap/1", "cap", "continue with the same limits again? $2.00 of $2.00 are spent")
+    assert asks == Ask(f"{RUN}/cap/1", "cap", OVER.format("$2.00 of $2.00 are spent"))
     assert after(*spending(2.0), answered(asks, "yes"), caps=capped) == Attempt("1", 2, "implement")
     assert after(*spending(4.5), answered(asks, "yes"), caps=capped) == Ask(
-        f"{RUN}/cap/2", "cap", "continue with the same limits again? $4.50 of $4.00 are spent"
+        f"{RUN}/cap/2", "cap", OVER.format("$4.50 of $4.00 are spent")
     )
     assert after(*spending(2.0), answered(asks, "no"), caps=capped) == End(
         "stopped", "you said no: $2.00 of $2.00 are spent"
@@ -202,14 +203,16 @@ def test_an_agent_under_way_is_not_cut_off_by_a_cap_and_what_it_made_is_still_ch
 def test_tokens_and_hours_are_caps_too() -> None:
     asks = after(*spending(None, 5_000), caps=CapChoices(tokens=5_000))
     assert asks == Ask(
-        f"{RUN}/cap/1", "cap", "continue with the same limits again? 5,000 of 5,000 tokens are used"
+        f"{RUN}/cap/1", "cap", "continue? 5,000 of 5,000 tokens are used. Yes allows another 5,000 tokens"
     )
     started = [(kind, {**data, "at": NOW} if kind == "run.started" else data) for kind, data in BEGUN]
     facts = fold(
         RUN, read_options({"auto": True, "caps": {"hours": 3}}), happened([*started, *spending(None)])
     )
     over = Ask(
-        f"{RUN}/cap/1", "cap", "continue with the same limits again? its limit of 3 hours of work is reached"
+        f"{RUN}/cap/1",
+        "cap",
+        "continue? its limit of 3 hours of work is reached. Yes allows another 3 hours of work",
     )
     assert next_move(facts, LATER) == over
     assert next_move(facts, NOW) == Attempt("1", 2, "implement")

@@ -229,7 +229,7 @@ def test_ten_hours_of_waiting_take_nothing_of_the_hour_that_a_run_has(cause: Cau
     day.work(HOUR // 2)
     day.append(turned_away[0], **{**turned_away[1], "starts": 2, "ending": "stalled", "cause": None})
     day.append(KEPT[0], **KEPT[1])
-    over = "continue with the same limits again? its limit of 1 hour of work is reached"
+    over = "continue? its limit of 1 hour of work is reached. Yes allows another 1 hour of work"
     assert day.next_move(hours=1) == Ask(f"{RUN}/cap/1", "cap", over)
     assert day.next_move(hours=2) == Attempt("1", 2, "implement")
 

@@ -15,7 +15,7 @@ def test_no_item_of_an_unproven_phase_is_counted_as_proven() -> None:
 
 
 def test_what_was_mended_begun_anew_or_never_proven_is_to_be_known() -> None:
-    red = "tests: FAIL, 1 tests fail that did not before"
+    red = "tests: FAIL, 1 test fails that did not before"
     skipped = "landed without a sign-off: test skipped, tests/test_app.py:88, test_slow"
     assert notes(RICH) == [("2", f"1 fix: {red}"), ("2", skipped)]
     assert notes(FAILED) == [

@@ -17,7 +17,7 @@ SHOWN = Evidence(
     ("pytest",),
     1,
     "FAIL",
-    "1 tests fail that did not before",
+    "1 test fails that did not before",
     2,
     0,
     1,

@@ -78,7 +78,7 @@ def land(door: Door, plan: str, *, undo: bool = False, front: bool = False) -> i
     # Undo the newest run whose work is still landed, where it landed, not one that was already undone.
     of = _newest(site, address, plan) if undo else None
     options, changes = renewed(last.options, site.desk.settings)
-    if not agreed(door, changes):
+    if not agreed(door, [change for change in changes if change.is_of_landing]):
         return GATE_STOPPED
     options = structs.replace(
         options,

@@ -65,7 +65,13 @@ def views_here(looking: Looking) -> list[PlanView]:
     if looking.repo is None:
         return []
     with looking.journal.store.read() as session:
-        return plan_views(session, looking.journal.blobs, LOCAL, looking.repo, marks=_marks(_root(looking)))
+        views = plan_views(session, looking.journal.blobs, LOCAL, looking.repo, marks=_marks(_root(looking)))
+    return _listed(views)
+
+
+def _listed(views: list[PlanView]) -> list[PlanView]:
+    """Leave out plans that never ran and whose schedule has ended."""
+    return [view for view in views if view.run or view.schedule or view.claim]
 
 
 def show_here(door: Door, looking: Looking, views: list[PlanView]) -> None:
@@ -156,7 +162,7 @@ def _everywhere(door: Door, looking: Looking | None) -> int:
         with looking.journal.store.read() as session:
             for known in repositories.every(session, LOCAL):
                 marks = _marks(known.folder if known.remote is None else None)
-                views = plan_views(session, looking.journal.blobs, LOCAL, known.repo, marks=marks)
+                views = _listed(plan_views(session, looking.journal.blobs, LOCAL, known.repo, marks=marks))
                 found += [(known, views)] * bool(views)
     if door.json:
         rows = [

@@ -14,7 +14,7 @@ from asbuilt.cli.shell.read_context import Seen
 from asbuilt.cli.ui import columns
 from asbuilt.cli.ui.clock import ago, at
 from asbuilt.cli.ui.words import counted
-from asbuilt.cli.wording.moves import AT_WORK
+from asbuilt.cli.wording.moves import at_work
 from asbuilt.lifecycle.limits import FIX_LIMIT
 from asbuilt.lifecycle.run.money import caps_in
 from asbuilt.lifecycle.status.run_state import DONE, PhaseProgress, State
@@ -162,7 +162,7 @@ def _at_work(moment: Moment, canvas: Canvas) -> list[Row]:
         wide = max(columns.width(phase) for phase, _ in moment.lanes)
         return [_agent(activity, moment, canvas, f"{phase:<{wide}} ") for phase, activity in moment.lanes]
     if waits.kind == "asbuilt" and moment.is_served:
-        return [(Piece(f"  asbuilt: {AT_WORK.get(waits.why, 'is working')}"),)]
+        return [(Piece(f"  asbuilt: {canvas.safe(at_work(waits))}"),)]
     if moment.activity is None:
         return []
     return [_agent(moment.activity, moment, canvas)]

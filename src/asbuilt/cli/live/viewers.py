@@ -21,7 +21,7 @@ from asbuilt.cli.ui.columns import shorten_sentence
 from asbuilt.cli.ui.failure import failure_rows
 from asbuilt.cli.ui.screen import WIDTH, Screen, printable
 from asbuilt.cli.wording.events import event_line
-from asbuilt.cli.wording.moves import AT_WORK
+from asbuilt.cli.wording.moves import at_work
 from asbuilt.events.event import Entry
 from asbuilt.proof.evidence import Evidence
 from asbuilt.proof.failure import Failure
@@ -173,7 +173,7 @@ def alive(moment: Moment) -> str:
         return f"{moment.activity.who} {last_sign(moment.activity, moment)}"
     waits = moment.view.waits_for
     if waits.kind == "asbuilt":
-        return f"asbuilt {AT_WORK.get(waits.why, 'is working')}"
+        return f"asbuilt {at_work(waits)}"
     return f"parked: {waits.why}"
 
 

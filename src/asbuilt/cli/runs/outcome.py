@@ -18,6 +18,7 @@ from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import by_whom, counted
 from asbuilt.errors import DONE, FAILED, PARKED
 from asbuilt.lifecycle.run.money import caps_in
+from asbuilt.lifecycle.status.run_state import DONE as PHASE_DONE
 from asbuilt.lifecycle.status.run_state import PROVEN
 
 if TYPE_CHECKING:
@@ -89,8 +90,14 @@ def _sentence(view: RunView) -> str:
         case "done":
             return f"{view.name} ended: {why or 'nothing was left to do'}."
         case "stopped":
-            not_landed = ", not landed" if view.to_land else ""
-            before = "" if view.run.options.plans else f" {of_all} proven{not_landed}. All work is kept."
+            # Phases that earlier runs landed count, as in the status of the plan.
+            done = sum(phase.state in PHASE_DONE for phase in view.phases)
+            far = (
+                f"{of_all} proven, not landed"
+                if view.to_land
+                else f"{done} of {counted(total, 'phase')} done"
+            )
+            before = "" if view.run.options.plans else f" {far}. All work is kept."
             return f"{view.name} stopped{by_whom(view.waits_for.given_reason)}.{before}"
         case _:
             return f"{view.name} failed: {why}"

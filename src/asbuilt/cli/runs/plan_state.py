@@ -146,7 +146,7 @@ def _state(view: PlanView, now: datetime) -> str:
     if run is None:
         return "not run"
     if run.run.is_over:
-        ended = f"{'declined' if run.declined else run.run.state} {at(run.run.ended_at or run.run.at, now)}"
+        ended = f"{_ended_word(view, run)} {at(run.run.ended_at or run.run.at, now)}"
         failed = next((phase.id for phase in view.phases if phase.state == "failed"), None)
         return f"{failed}: {ended}" if failed else ended
     phase = next((phase for phase in view.phases if phase.state in IN_WORK), None)
@@ -156,6 +156,20 @@ def _state(view: PlanView, now: datetime) -> str:
     if run.questions and proven and view.next:
         return f"between {proven[-1]} and {view.next}"
     return run.run.state
+
+
+def _ended_word(view: PlanView, run: RunView) -> str:
+    """Return how the last run of a plan ended; an authoring ends with an approved plan, which has not run."""
+    if is_approved(run):
+        return "approved" if view.phases else "not run, approved"
+    if run.run.state == "landed" and view.done < len(view.phases):
+        return f"{view.done} of {len(view.phases)} landed"
+    return "declined" if run.declined else run.run.state
+
+
+def is_approved(run: RunView) -> bool:
+    """Return whether a run is an authoring that ended with an approved plan."""
+    return run.run.options.kind == "author" and run.run.state == "done"
 
 
 def _symbol(symbols: Symbols, view: PlanView, wait: Waiting) -> str:
@@ -168,6 +182,8 @@ def _symbol(symbols: Symbols, view: PlanView, wait: Waiting) -> str:
         return symbols.working
     if run.declined:
         return symbols.not_run
+    if is_approved(run) or (run.run.state == "landed" and view.done < len(view.phases)):
+        return symbols.not_started
     if run.run.state == "done" and view.phases and all(phase.state in PROVEN for phase in view.phases):
         return symbols.proven
     return {
@@ -183,6 +199,7 @@ def show_plan(door: Door, view: PlanView, wait: Waiting, moment: Moment) -> None
     screen, run = door.screen, view.run
     is_cut_off = wait.kind == "worker"
     state = "cut off" if is_cut_off else run.run.state if run else "not run"
+    state = "approved, not run" if run and is_approved(run) and not view.done else state
     headline(door, view.slug, f"{state}{_far(view)}")
     wide = max((width(printable(phase.id)) for phase in view.phases), default=0)
     for phase in view.phases:

@@ -22,7 +22,7 @@ from asbuilt.cli.runs.next_step import (
 from asbuilt.cli.ui.clock import ago, at, lasting, parsed, stamp, until
 from asbuilt.cli.ui.schedules import schedule_sentence
 from asbuilt.cli.ui.words import by_whom, counted
-from asbuilt.cli.wording.moves import AT_WORK
+from asbuilt.cli.wording.moves import at_work
 from asbuilt.cli.wording.reviews import under_review
 from asbuilt.lifecycle.authoring.facts import role_of
 from asbuilt.lifecycle.limits import OVERALL_S, REPEAT_LIMIT, STALL_S
@@ -350,9 +350,8 @@ def _worker(run: RunView, seen: Seen) -> Waiting:
 
 def _asbuilt(run: RunView) -> Waiting:
     waits = run.waits_for
-    work = AT_WORK.get(waits.why, "is working")
     where = f" (phase {waits.phase})" if waits.phase else ""
-    return Waiting("asbuilt", "asbuilt", "asbuilt", f"asbuilt {work}{where}.", _following(run))
+    return Waiting("asbuilt", "asbuilt", "asbuilt", f"asbuilt {at_work(waits)}{where}.", _following(run))
 
 
 def _claim(slug: str, claim: Claim, seen: Seen) -> Waiting:

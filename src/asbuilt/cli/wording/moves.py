@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from asbuilt.lifecycle.status.run_state import WaitsFor
 
 AT_WORK: Final = {
     "Start": "waits for a free place in the worker",
@@ -39,3 +42,10 @@ AT_WORK: Final = {
     "CheckInvariants": "checks that nothing is left behind",
     "Ask": "asks you",
 }
+
+
+def at_work(waits: WaitsFor) -> str:
+    """Return what asbuilt does, as a verb and its object."""
+    if waits.setup:
+        return f"sets up a clean checkout ({waits.setup}), then runs the draft's checks"
+    return AT_WORK.get(waits.why, "is working")

@@ -228,7 +228,8 @@ class Staging:
                 why, kept = shortened(flaw_list(flaws), _WHY), self._record.blobs.put_json(flaws)
                 return judged(outcome="refused", flaws=kept, why=why)
             case stage_machine.GiveUp(_, flaws):
-                return judged(outcome="gave_up", why=shortened(flaw_list(flaws), _WHY))
+                about = tuple(dict.fromkeys(flaw.what for flaw in flaws))
+                return judged(outcome="gave_up", why=shortened(flaw_list(flaws), _WHY), about=about)
             case _:
                 assert_never(move)
 

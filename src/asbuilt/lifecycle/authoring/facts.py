@@ -12,7 +12,7 @@ from asbuilt.events.attempts import AttemptBegun
 from asbuilt.events.authoring import StageJudged
 from asbuilt.events.event import Entry, Event, phase_of
 from asbuilt.events.options import RunKind, RunOptions
-from asbuilt.events.plans import DraftWritten
+from asbuilt.events.plans import DraftSetup, DraftTried, DraftWritten
 from asbuilt.events.runs import RunStarted
 from asbuilt.lifecycle.approval import Drafts, Rewrite, fold_draft, next_step
 from asbuilt.lifecycle.authoring.stages import Stage
@@ -72,6 +72,8 @@ class DraftFacts(Struct):
     notes: dict[str, str] = field(default_factory=dict)
     """The users' notes on their answers, by the question's key."""
     texts: Drafts = field(default_factory=Drafts)
+    setup: str = ""
+    """The command of the setup that has started, until the draft's checks have run."""
     feedback: list[str] = field(default_factory=list)
     """The users' notes on revisions that they sent back."""
     reopened_at: int | None = None
@@ -111,8 +113,12 @@ class AuthoringFacts(RunFacts):
                 stage.begun, stage.begun_at = True, stage.begun_at or entry.at
             case StageJudged():
                 _record_judged(self, event)
+            case DraftSetup():
+                draft.setup = event.command
+            case DraftTried():
+                draft.setup = ""
             case DraftWritten():
-                draft.finished = draft.reopened_at = None
+                draft.setup, draft.finished, draft.reopened_at = "", None, None
             case ApprovalAnswered():
                 draft.notes[event.key] = event.note
         draft.texts = fold_draft(draft.texts, entry)
@@ -161,7 +167,11 @@ def _record_judged(facts: AuthoringFacts, event: StageJudged) -> None:
         case "proposed":
             draft.proposals = event.proposals
         case _:
-            draft.gave_up = f"{name} was given up: {event.why}"
+            refused = len(draft.refused) + 1
+            flawed = f"; the last has flaws in: {', '.join(event.about)}" if event.about else ""
+            draft.gave_up = (
+                f"{name} was given up after {refused} refused answer{'s' * (refused != 1)}{flawed}"
+            )
     draft.finished = event.finished
     if event.due:
         _is_due(facts, event.due)

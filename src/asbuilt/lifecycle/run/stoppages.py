@@ -117,5 +117,5 @@ def capped(facts: RunFacts, now: str) -> Move | None:
     if over is None:
         return None
     key = CapKey(run=facts.run, number=_granted(facts) + 1)
-    question = f"continue with the same limits again? {over}"
+    question = f"continue? {over}. Yes allows another {facts.caps.words}"
     return asked(facts, key, "cap", question, no=f"you said no: {over}")

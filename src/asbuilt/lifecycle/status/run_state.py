@@ -8,6 +8,7 @@ from typing import Final, Literal, NamedTuple, assert_never
 from msgspec.structs import replace
 
 from asbuilt.events.runs import RunParked, WaitReason, end_words, reason_words
+from asbuilt.lifecycle.authoring.facts import AuthoringFacts
 from asbuilt.lifecycle.delivery.facts import DeliveryFacts
 from asbuilt.lifecycle.kinds import Facts, next_move
 from asbuilt.lifecycle.plan_run.facts import PlanFacts
@@ -85,6 +86,8 @@ class WaitsFor(NamedTuple):
     """Advice of the reason of its end."""
     other: str = ""
     """An alternative to that advice."""
+    setup: str = ""
+    """The command of the setup that has started on a clean checkout, before the draft's checks."""
 
     @property
     def given_reason(self) -> str:
@@ -165,7 +168,8 @@ def waits_for(facts: Facts, now: str) -> WaitsFor:
             return WaitsFor("verifier", name, last.ended_at if last else "", attempt=judge)
         case _:
             named = facts.phases.get(getattr(move, "phase", None) or "", phase)
-            return WaitsFor("asbuilt", named.id if named else None, why=type(move).__name__)
+            setup = facts.draft.setup if isinstance(facts, AuthoringFacts) else ""
+            return WaitsFor("asbuilt", named.id if named else None, why=type(move).__name__, setup=setup)
 
 
 def plan_progress(

@@ -44,7 +44,7 @@ Next: asbuilt watch rate-limit
     assert _answers(desk) == [("yes", "it only tested v1")]
 
 
-def test_words_that_are_neither_yes_nor_no_record_nothing_and_name_both(inbox: Inbox) -> None:
+def test_words_that_are_no_answer_record_nothing_and_unknown_words_lead_to_the_question(inbox: Inbox) -> None:
     asked = _signed_off(inbox, "1")
     assert inbox.typed("approve", asked, "yes, but keep the old test") == snapshot("""\
 exit 2
@@ -62,8 +62,8 @@ exit 2
 error: "looks good" is no answer to a1: it is neither a yes nor a no
   Why:  An answer is recorded with your name, so asbuilt does not guess it.
         Nothing was recorded.
-  Next: asbuilt approve no a1 -m 'looks good'
-    or  asbuilt approve yes a1 -m 'looks good'
+  Next: asbuilt approve show a1
+    or  answer with the word yes or no: asbuilt approve yes a1
 """)
     assert inbox.typed("approve", asked, "don't `land` it") == snapshot("""\
 exit 2
