@@ -61,3 +61,12 @@ exit 0
   Phases 2a and 2b do not need each other.
 """)
     assert [one.by for one in desk.drafts.approved] == ["bob"]
+
+
+def test_a_question_is_answered_from_a_folder_that_is_in_no_repository(desk: Desk, tmp_path: Path) -> None:
+    question = desk.ask("which store?")
+    desk.shop = tmp_path / "nowhere"
+    desk.shop.mkdir()
+    assert f"shop-api:{question}" in desk.typed("approve", "--all")
+    assert "which store?" in desk.typed("approve", "show", f"shop-api:{question}")
+    assert desk.typed("approve", "yes", f"shop-api:{question}", "-m", "Redis").startswith("exit 0\n")

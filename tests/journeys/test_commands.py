@@ -352,6 +352,16 @@ def test_what_is_done_can_be_verified_again_and_what_broke_is_named(office: Offi
         ["exit 1", "--- stdout", "greet.5 failed: phase 1: grep -q hello greet.py: FAIL, exit 1"]
     )
     assert office.git("show", "HEAD:greet.py") == "broken"
+    repaired = "Next: asbuilt verify greet 1\n      # after you repair what fails\n"
+    assert repaired in office.asbuilt("verify", "greet", "1")
+    assert repaired in office.asbuilt("status", "greet")
+
+
+def test_a_phase_that_was_undone_and_fails_its_verification_is_run_again(office: Office) -> None:
+    assert office.run("--auto").startswith("exit 0")
+    assert office.asbuilt("land", "greet", "--undo").startswith("exit 0")
+    for failed in (office.asbuilt("verify", "greet", "1"), office.asbuilt("status", "greet")):
+        assert failed.endswith("Next: asbuilt run greet\n")
 
 
 def test_a_run_without_an_agent_reports_what_it_landed_or_did_instead(office: Office) -> None:

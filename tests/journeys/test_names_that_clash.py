@@ -21,6 +21,9 @@ def test_a_plan_that_has_not_run_is_not_taken_for_one_whose_name_holds_its_own(o
     for command in (("land", "e"), ("stop", "e"), ("land", "e", "--undo")):
         assert "error: e has not been run here" in office.asbuilt(*command)
     assert 'a1 "continue with phase 2a?"' in office.asbuilt("status", "greet")
+    for reading in ("log", "watch", "report"):
+        assert "error: e has not been run here" in office.asbuilt(reading, "e")
+    assert "asbuilt has not run it yet." in office.asbuilt("status", "e")
 
 
 def test_a_plan_may_be_called_a_number_and_a_question_is_never_meant_by_it(office: Office) -> None:

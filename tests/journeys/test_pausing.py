@@ -114,6 +114,18 @@ Next: asbuilt plan list
 """)
 
 
+def test_a_run_that_is_about_to_pause_is_continued_without_the_pause(office: Office) -> None:
+    office.script.write_text(GATED, encoding="utf-8")
+    watched = office.typed("run", "greet", "--finish", "--auto", "--script", str(office.script))
+    until(lambda: "implementing" in office.asbuilt("status", "greet"))
+    assert "pauses at its next safe point" in office.asbuilt("stop", "--pause", "greet")
+    assert nexts(office.asbuilt("run", "greet", "--detach")) == ["asbuilt watch greet"]
+    assert "Pauses after" not in office.asbuilt("status", "greet")
+    (_workspace(office) / "go").touch()
+    out, _ = watched.communicate(timeout=120)
+    assert "greet.1 landed on main: 4 phases proven" in out
+
+
 def test_all_runs_are_stopped_at_once_and_what_was_written_is_kept(office: Office) -> None:
     assert office.asbuilt("stop", "--all") == snapshot("""\
 exit 0

@@ -5,6 +5,7 @@ Rule: a name means one question. `a7` is in this repository, `shop-api:a7` in an
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from asbuilt import wiring
@@ -14,7 +15,7 @@ from asbuilt.cli.shell.plan_context import desk_for
 from asbuilt.cli.shell.run_context import Site, look_at, site_elsewhere
 from asbuilt.errors import NotFound, UsageWrong
 from asbuilt.git.repository import open_repository
-from asbuilt.journal import approvals, runs
+from asbuilt.journal import approvals, repositories, runs
 from asbuilt.journal.approvals import Approval
 from asbuilt.journal.ids import LOCAL
 from asbuilt.journal.runs import Run
@@ -158,9 +159,12 @@ def _elsewhere(door: Door, place: str) -> Site:
             why="A repository is named by its folder, or by its id if two folders have the same name.",
             next_step="`asbuilt approve --all` lists what waits in every repository.",
         )
-    if journal.store.is_shared:
+    with journal.store.read() as session:
+        known = repositories.find(session, LOCAL, repo)
+    folder = None if known is None or journal.store.is_shared else Path(known.folder)
+    if folder is None or not folder.is_dir():
         return site_elsewhere(desk, journal, repo, f"{place}:")
-    return Site(desk, open_repository(door.start), journal, repo, f"{place}:")
+    return Site(desk_for(door._replace(start=folder)), open_repository(folder), journal, repo, f"{place}:")
 
 
 def question_in(site: Site, number: int) -> Approval:

@@ -262,7 +262,8 @@ def after(view: RunView, failures: Sequence[Failure] = ()) -> Next:
     options, state = view.run.options, view.run.state
     slug = options.slug
     # `asbuilt run` repeats neither of these kinds.
-    own = {"verify": f"asbuilt verify {slug}", "undo": f"asbuilt land {slug} --undo"}
+    verify = f"asbuilt verify {slug} {options.phase or ''}".rstrip()
+    own = {"verify": verify, "undo": f"asbuilt land {slug} --undo"}
     again = own.get(options.kind, f"asbuilt run {slug}")
     log = f"see what happened: `asbuilt log {slug}`"
     match state:
@@ -290,6 +291,10 @@ def after(view: RunView, failures: Sequence[Failure] = ()) -> Next:
             # A run that was refused before its first phase is repeated once the user has done that.
             then = "" if view.phases else f"then again: `{again}`"
             return Next("", advice=view.waits_for.next_step, other=view.waits_for.other or then)
+        case "failed" if options.kind == "verify" and (failed := view.failed):
+            is_open = any(phase.id == failed.phase and phase.state not in DONE for phase in view.phases)
+            first = Next(f"asbuilt run {slug}", runs_plan=True)
+            return first if is_open else Next(again, comment="after you repair what fails", other=log)
         case "failed" if options.kind == "run":
             otherwise = f'with a note for the agent: `asbuilt run {slug} -m "what to do differently"`'
             return Next(again, other=otherwise, runs_plan=True)

@@ -100,7 +100,7 @@ class Looking(NamedTuple):
     def find(self, text: str) -> tuple[Address, Named]:
         """Find a plan in the journal by a typed address of it, or of a run, phase or attempt."""
         name = named(text)
-        plan = the_recorded(self.journal.store, self.repo or "", name.plan)
+        plan = the_recorded(self.journal.store, self.repo or "", name.plan, self.library)
         if plan is None:
             raise self._missing(name)
         return Address(LOCAL, self.repo or "", plan), name

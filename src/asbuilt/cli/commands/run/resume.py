@@ -69,7 +69,7 @@ def continue_only(door: Door, wish: Continuing) -> int | str:
             newest = runs.unfinished(session, LOCAL, site.repo)
             scheduled = schedules.every(session, LOCAL, site.repo)
         served = is_served(site.journal)
-        able = [run for run in newest if _can_continue(site.view(run), is_served=served)]
+        able = [run for run in newest if _can_continue(site, site.view(run), is_served=served)]
         run = the_only(able, [other_run.options.slug for other_run in able], "run")
         if run is not None:
             return _continued(door, site, run, wish) or DONE
@@ -98,7 +98,7 @@ def _continued(door: Door, site: Site, run: Run, wish: Continuing) -> int | None
         # The question stays open; a run that waits for its answer takes the settings that changed.
         _, changes = renewed(run.options, site.desk.settings)
         return _wake(door, site, run, wish) if changes else outcome.shown(door, view)
-    if not _can_continue(view, is_served=is_served(site.journal)):
+    if not _can_continue(site, view, is_served=is_served(site.journal)):
         # A plan that is still being written is followed: there is no plan to run yet.
         is_written = not run.options.plans or _is_written(site, run)
         return None if is_written or not wish.is_plain else _wake(door, site, run, wish)
@@ -109,12 +109,14 @@ def _continued(door: Door, site: Site, run: Run, wish: Continuing) -> int | None
     return _wake(door, site, run, wish)
 
 
-def _can_continue(view: RunView, *, is_served: bool) -> bool:
+def _can_continue(site: Site, view: RunView, *, is_served: bool) -> bool:
+    """Return whether `run` continues a run. It withdraws a pause, also one that has not taken effect."""
     if view.run.is_over:
         return is_continued(view.run.options.kind, view.run.state)
     if view.run.state == "waiting":
         return not view.questions
-    return view.is_paused or not is_served
+    with site.journal.store.read() as session:
+        return runs.pauses(session, view.run).is_open or not is_served
 
 
 def _is_written(site: Site, run: Run) -> bool:
