@@ -266,7 +266,7 @@ Use 1? [1/2/3/command/none] 7
 "7" is no answer: type one of 1/2/3/command/none.
 Use 1? [1/2/3/command/none] false
 Trying false on a clean checkout
-  4  false                           exit 1, and no summary of the tests
+  4  false                           exit 1
 Use 1? [1/2/3/4/command/none] python -m pytest -q -k one
 Trying python -m pytest -q -k one on a clean checkout
   5  python -m pytest -q -k one      ran 1, failed 0
