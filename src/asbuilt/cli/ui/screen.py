@@ -133,10 +133,15 @@ class Pen(NamedTuple):
         return [*rows, row]
 
     def fitted(self, text: str) -> list[str]:
-        """Break a sentence that is wider than the terminal between words; a file or a pipe gets it whole."""
-        if not self.is_live or "\x1b" in text or columns.width(text) <= self.width:
-            return [text]
+        """Break a sentence that is wider than the terminal between words; a file or a pipe gets it whole.
+
+        A long path stays in one piece, so that it can be copied.
+        """
         sentence = text.lstrip()
+        room = self.width - (len(text) - len(sentence))
+        is_short = columns.width(text) <= self.width
+        if not self.is_live or is_short or "\x1b" in text or columns.width(max(text.split(), key=len)) > room:
+            return [text]
         return self.hanging(text[: len(text) - len(sentence)], sentence, commands=False)
 
     def _words(self, text: str, *, room: int, commands: bool) -> list[tuple[str, int]]:
