@@ -59,8 +59,7 @@ greet.1
   | installing
   | E: no such package
 [TIME] -   FAILED    the setup failed, so nothing could be proven: `echo…
-Next: asbuilt config set checks.setup "<command>" && asbuilt run greet
-      # with your own command, for example npm ci
+Next: unset ASBUILT_CHECKS_SETUP && asbuilt run greet
 """)
     assert failures(office) == snapshot(
         [
@@ -80,10 +79,32 @@ Next: asbuilt config set checks.setup "<command>" && asbuilt run greet
     )
 
 
+def test_a_wrong_setup_is_set_again_or_removed_from_the_file_that_has_it(office: Office) -> None:
+    office.asbuilt("config", "set", "checks.setup", "exit 7")
+    another = 'asbuilt config set checks.setup "<command>"'
+    for shown in (run(office), office.asbuilt("status", "greet")):
+        assert f"Next: {another} && asbuilt run greet\n" in shown
+        assert shown.endswith(
+            "  or  remove the setup that asbuilt.toml:2 sets:\n      asbuilt config unset checks.setup\n"
+        )
+    suites = '[[checks.suites]]\nfolder = "web"\ncommand = "npm test"\n'
+    with (office.shop / "asbuilt.toml").open("a", encoding="utf-8") as file:
+        file.write(suites)
+    shown = office.asbuilt("status", "greet")
+    assert "Next: asbuilt config unset checks.setup && asbuilt run greet\n" in shown
+    assert f"  or  set another than asbuilt.toml:2 does:\n      {another}\n" in shown
+
+
 def test_an_agent_that_ends_at_once_is_shown_with_what_it_wrote_to_stderr(office: Office) -> None:
     acts = '[{ flood = 24, stream = "stderr" }, { exit = 3 }]'
     office.script.write_text(f"[[turn]]\nacts = {acts}\n", encoding="utf-8")
-    assert run(office).partition("--- stderr\n")[0] == snapshot("""\
+    shown = run(office)
+    assert shown.endswith(
+        "Next: asbuilt doctor agents scripted && asbuilt run greet\n"
+        "  or  see what its agent printed: asbuilt log greet.1.1.3\n"
+    )
+    assert "  | xxxxxxxxxxxxxxxxxxxxxxxx\n" in office.asbuilt("log", "greet.1.1.3")
+    assert shown.partition("--- stderr\n")[0] == snapshot("""\
 exit 1
 --- stdout
 greet.1 failed: phase 1: crashed 3 times; last: The agent ended with exit code
@@ -93,3 +114,13 @@ greet.1 failed: phase 1: crashed 3 times; last: The agent ended with exit code
   result    exit 3
   | xxxxxxxxxxxxxxxxxxxxxxxx
 """)
+
+
+def test_an_agent_that_crashes_without_a_word_is_tested_next_and_its_log_is_offered(office: Office) -> None:
+    office.script.write_text("[[turn]]\nacts = [{ exit = 3 }]\n", encoding="utf-8")
+    assert "  result    exit 3\n  printed   nothing\n" in run(office)
+    for shown in (office.asbuilt("status", "greet"), office.asbuilt()):
+        assert shown.endswith(
+            "Next: asbuilt doctor agents scripted && asbuilt run greet\n"
+            "  or  see what its agent printed: asbuilt log greet.1.1.3\n"
+        )

@@ -126,3 +126,10 @@ def test_a_run_without_a_worker_is_cut_off_in_the_header_too(office: Office) -> 
     shown = office.asbuilt("status", "greet")
     assert "greet   cut off, 0 of 4 phases done (0%)\n" in shown
     assert "cut off, implementing" in shown
+
+
+def test_a_phase_that_was_undone_and_fails_its_verification_is_run_again(office: Office) -> None:
+    assert office.run("--auto").startswith("exit 0")
+    assert office.asbuilt("land", "greet", "--undo").startswith("exit 0")
+    for failed in (office.asbuilt("verify", "greet", "1"), office.asbuilt("status", "greet")):
+        assert failed.endswith("Next: asbuilt run greet\n")

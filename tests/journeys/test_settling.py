@@ -10,6 +10,7 @@ from inline_snapshot import snapshot
 
 from tests.journeys.test_commands import office
 from tests.journeys.test_live import terminal
+from tests.journeys.test_next_steps import nexts
 
 if TYPE_CHECKING:
     from tests.journeys.test_commands import Office
@@ -43,6 +44,7 @@ greet.1 failed: no test command is set; found `python -m pytest -q`
 (tests/test_all.py).
 """)
     assert failed.endswith("Next: asbuilt doctor --tests --save\n")
+    assert nexts(office.asbuilt("status", "greet")) == ["asbuilt doctor --tests --save"]
     assert office.asbuilt("doctor", "--tests", "--save") == snapshot("""\
 exit 0
 --- stderr
@@ -65,6 +67,7 @@ Next: asbuilt run greet
 tests = "python -m pytest -q"
 """)
     assert office.git("status", "--short") == "?? asbuilt.toml"
+    assert nexts(office.asbuilt("status", "greet")) == ["asbuilt run greet"]
     landed = office.asbuilt("run", "greet", "--script", str(office.script))
     assert landed[: landed.index("--- stderr")] == snapshot("""\
 exit 0

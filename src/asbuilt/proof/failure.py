@@ -158,7 +158,8 @@ class _Remedy(NamedTuple):
 
 _VARIABLE: Final = r"([A-Z][A-Z0-9_]{2,})"
 _SET: Final = 'asbuilt config set {setting} "<command>"'
-_SET_UP: Final = 'asbuilt config set checks.setup "<command>"'
+SET_UP: Final = 'asbuilt config set checks.setup "<command>"'
+"""The command that sets another setup."""
 _NO_NETWORK: Final = "Checks run without a network; what they download belongs into the setup"
 _ARTIFACTS: Final = (
     r"Could not (?:find|transfer) (?:artifact|metadata) ([^\s,]+)"
@@ -216,8 +217,8 @@ _REMEDIES: Final = (
         'asbuilt config set setup.credentials "npm, pip, netrc, cargo"',
         ("setup",),
     ),
-    _Remedy(_ARTIFACTS, "The registry could not supply {found}.", _SET_UP, ("setup",)),
-    _Remedy(_ARTIFACTS, f"The command downloads {{found}}. {_NO_NETWORK}.", _SET_UP, _CHECKS),
+    _Remedy(_ARTIFACTS, "The registry could not supply {found}.", SET_UP, ("setup",)),
+    _Remedy(_ARTIFACTS, f"The command downloads {{found}}. {_NO_NETWORK}.", SET_UP, _CHECKS),
     *(
         _Remedy(
             rf"{port}[\s\S]{{0,80}}?[Rr]efused|(?:REFUSED|[Rr]efused)[\s\S]{{0,80}}?{port}",
@@ -235,12 +236,12 @@ _REMEDIES: Final = (
         _CHECKS,
     ),
     _Remedy(_UNREACHED, "A host on the network could not be reached.", "asbuilt doctor", ("setup",)),
-    _Remedy(_UNREACHED, f"{_NO_NETWORK}.", _SET_UP, _CHECKS),
+    _Remedy(_UNREACHED, f"{_NO_NETWORK}.", SET_UP, _CHECKS),
     _Remedy(
         r"No module named '?([\w.]+)|Cannot find (?:module|package) '([^'./][^']*)'"
         r"|cannot load such file -- (\S+)",
         "{found} is not installed in the check environment.",
-        _SET_UP,
+        SET_UP,
         _BEFORE,
     ),
     # A build tool that starts a missing program exits with its own code and prints the shell's.

@@ -234,6 +234,7 @@ Failed 21:02: phase 1: the agent crashed 3 times
             started.
 --- stderr
 Next: asbuilt doctor agents claude && asbuilt run shop
+  or  see what its agent printed: asbuilt log shop.1.1.1
 """)
 
 

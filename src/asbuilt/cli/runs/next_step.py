@@ -27,8 +27,8 @@ from asbuilt.library.repository_discovery import (
 from asbuilt.library.search_path import Library, plans
 from asbuilt.lifecycle.status.run_state import DONE
 from asbuilt.policy.agent_kinds import KINDS
-from asbuilt.proof.failure import TRY_AGAIN, Failure
-from asbuilt.settings import Settings
+from asbuilt.proof.failure import SET_UP, TRY_AGAIN, Failure
+from asbuilt.settings import Layer, Settings
 
 if TYPE_CHECKING:
     from asbuilt.journal.approvals import Approval
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
 
 _DEMO: Final = "see a small plan run: `asbuilt demo`"
 _SCRIPTED: Final = "scripted"
+_SETUP: Final = "checks.setup"
+TESTS: Final = ("checks.tests", "checks.suites")
+"""The settings of which one says how the tests run."""
 _MAY_BE_MERGED: Final = ("held", "failed", "stopped")
 
 
@@ -257,6 +260,15 @@ def installing(failures: Sequence[Failure]) -> str:
     return f"after you install {helped.missing}" if helped is not None and is_missing else ""
 
 
+def _output_of_agent(view: RunView) -> str:
+    """Return the alternative after an agent that ended without a result: its output; else empty."""
+    failed = view.failed
+    if failed is None or failed.what != "agent" or view.run.options.kind != "run":
+        return ""
+    number = next((phase.attempt for phase in view.phases if phase.id == failed.phase), None) or 1
+    return f"see what its agent printed: `asbuilt log {view.name}.{failed.phase}.{number}`"
+
+
 def after(view: RunView, failures: Sequence[Failure] = ()) -> Next:
     """Return the next command for a run that is over."""
     options, state = view.run.options, view.run.state
@@ -284,7 +296,7 @@ def after(view: RunView, failures: Sequence[Failure] = ()) -> Next:
         case "failed" if comment := installing(failures):
             return Next(again, comment=comment, other=_misspelt(failures), runs_plan=options.kind not in own)
         case "failed" if command := helping(failures):
-            return Next(command, also=again)
+            return Next(command, also=again, other=_output_of_agent(view))
         case "failed" if _is_told_to_restore(view):  # `without_its_file` says so for as long as it is gone
             return Next(again, runs_plan=options.kind not in own)
         case "failed" | "stopped" if view.waits_for.next_step:
@@ -296,7 +308,10 @@ def after(view: RunView, failures: Sequence[Failure] = ()) -> Next:
             first = Next(f"asbuilt run {slug}", runs_plan=True)
             return first if is_open else Next(again, comment="after you repair what fails", other=log)
         case "failed" if options.kind == "run":
-            otherwise = f'with a note for the agent: `asbuilt run {slug} -m "what to do differently"`'
+            otherwise = (
+                _output_of_agent(view)
+                or f'with a note for the agent: `asbuilt run {slug} -m "what to do differently"`'
+            )
             return Next(again, other=otherwise, runs_plan=True)
         case "failed" | "stopped":
             # An authoring that ended without a plan has no file yet, and needs none to start again.
@@ -315,11 +330,37 @@ def after(view: RunView, failures: Sequence[Failure] = ()) -> Next:
             return Next(f"asbuilt report {view.name}")
 
 
+def is_set(settings: Settings, *keys: str) -> bool:
+    """Return whether a file or a variable sets one of some settings."""
+    return any(settings.chosen[key].origin.layer is not Layer.DEFAULT for key in keys)
+
+
+def by_settings(following: Next, slug: str, settings: Settings) -> Next:
+    """Return a next command for the settings as they are now.
+
+    Tests that a run lacked may be set meanwhile. A wrong setup that a setting names can also be removed. That
+    is first where suites are set, because each suite finds its own.
+    """
+    if following.advice.strip("`").startswith(TRY_AGAIN) and is_set(settings, *TESTS):
+        return Next(f"asbuilt run {slug}", runs_plan=True)
+    if following.command != SET_UP or not is_set(settings, _SETUP):
+        return following
+    origin = settings.chosen[_SETUP].origin
+    if origin.layer not in (Layer.USER, Layer.REPOSITORY):  # `config set` writes below this layer
+        return following._replace(command=origin.correcting.strip("`"))
+    unset = f"asbuilt config unset {_SETUP}{' --user' * (origin.layer is Layer.USER)}"
+    if is_set(settings, "checks.suites"):
+        another = f"set another than {origin.where} does: `{SET_UP}`"
+        return following._replace(command=unset, other=another)
+    return following._replace(other=f"remove the setup that {origin.where} sets: `{unset}`")
+
+
 def in_this_state(following: Next, view: PlanView, checkout: Checkout | None) -> Next:
     """Return a next command for the checkout as it is, and after an undo that reverted nothing.
 
     Of landed work the advice of that undo's refusal comes first; otherwise the undo is the alternative.
     """
+    following = following if checkout is None else by_settings(following, view.slug, checkout.settings)
     following, undo = on_a_branch(following, view.run, checkout), view.vain_undo
     is_landed = view.run is not None and view.run.run.state == "landed"
     if undo is None or (following.other and not is_landed):

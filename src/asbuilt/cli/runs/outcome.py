@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from asbuilt.cli.runs.lost_plan_file import bringing_back, is_lost, root_of
-from asbuilt.cli.runs.next_step import Next, helping, needs_file, without_its_file
+from asbuilt.cli.runs.next_step import Next, by_settings, helping, needs_file, without_its_file
 from asbuilt.cli.runs.waiting import Waiting, run_waiting
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.read_context import Seen
@@ -17,6 +17,7 @@ from asbuilt.cli.ui.messages import answer
 from asbuilt.cli.ui.screen import printable
 from asbuilt.cli.ui.words import by_whom, counted
 from asbuilt.errors import DONE, FAILED, PARKED
+from asbuilt.library.search_path import library_around
 from asbuilt.lifecycle.run.money import caps_in
 from asbuilt.lifecycle.status.run_state import DONE as PHASE_DONE
 from asbuilt.lifecycle.status.run_state import PROVEN
@@ -56,15 +57,15 @@ def shown(
     answer(door, lead, sentence, under=0)
     show_failures(door, failures, more=f"asbuilt status {view.run.options.slug}")
     other = before_next() if before_next and code == DONE else None
-    (other or _next_of(view, wait)).show(door)
+    (other or _next_of(door, view, wait)).show(door)
     return code
 
 
-def _next_of(view: RunView, wait: Waiting) -> Next:
+def _next_of(door: Door, view: RunView, wait: Waiting) -> Next:
     root, plan, slug = root_of(view), view.run.plan, view.run.options.slug
     if needs_file(wait.next, view) and is_lost(root, plan):
         return without_its_file(slug, view, bringing_back(root, plan, slug))
-    return wait.next
+    return by_settings(wait.next, slug, library_around(door.start, door.environ)[1])
 
 
 def _sentence(view: RunView) -> str:

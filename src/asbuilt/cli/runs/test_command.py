@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from asbuilt.cli.runs.check_trial import trying
-from asbuilt.cli.runs.next_step import Next, if_misspelt
+from asbuilt.cli.runs.next_step import TESTS, Next, if_misspelt, is_set
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.settings_files import edit, file_for
 from asbuilt.cli.ui.agent_questions import DOUBTS
@@ -25,19 +25,16 @@ from asbuilt.git.commits import commit_files, uncommitted
 from asbuilt.git.repository import open_repository, resolve
 from asbuilt.git.user_name import is_named
 from asbuilt.lifecycle.replies import Later, No, Unclear, Yes, reply_in
-from asbuilt.proof.failure import TRY_AGAIN
+from asbuilt.proof.failure import SET_UP, TRY_AGAIN
 from asbuilt.proof.projects.model import Suite
 from asbuilt.proof.test_command_trials import Seen, Way, best
-from asbuilt.settings import Layer, SuiteTable, setting_named
+from asbuilt.settings import SuiteTable, setting_named
 from asbuilt.settings.running import command_in
 
 if TYPE_CHECKING:
     from asbuilt.cli.shell.plan_context import Desk
 
-_KEY: Final = "checks.tests"
-_SUITES: Final = "checks.suites"
 _NONE: Final = "none"
-SET_SETUP: Final = 'asbuilt config set checks.setup "<command>"'
 _NO_SETUP: Final = "if the tests need none: `asbuilt config set checks.setup none`"
 _LINES: Final = 15
 _COLUMN: Final = 40
@@ -53,7 +50,7 @@ class Settled(NamedTuple):
 
 def is_settled(desk: Desk) -> bool:
     """Return whether the test command is set."""
-    return any(desk.settings.chosen[key].origin.layer is not Layer.DEFAULT for key in (_KEY, _SUITES))
+    return is_set(desk.settings, *TESTS)
 
 
 def settle(door: Door, desk: Desk, *, plan: str = "") -> Settled:
@@ -99,7 +96,7 @@ def explain_setup(door: Door, seen: Sequence[Seen]) -> Next:
     if missing := missing_program(seen):
         return explain_missing(door, missing)
     door.screen.answer("The setup failed, so no test ran. Fix what its output names, or set another one.")
-    return Next(SET_SETUP, other=_NO_SETUP)
+    return Next(SET_UP, other=_NO_SETUP)
 
 
 def need_setup(seen: Sequence[Seen]) -> None:
@@ -116,7 +113,7 @@ def need_setup(seen: Sequence[Seen]) -> None:
             f"the setup failed on a clean checkout: {seen[0].setup}",
             why="Without it no test runs, so nothing could be proven. No agent was started. "
             "Fix what its output names, or set another one; none, if the tests need no setup.",
-            next_step=as_advice(SET_SETUP),
+            next_step=as_advice(SET_UP),
         )
 
 
@@ -135,7 +132,7 @@ def unknown_tests(door: Door, desk: Desk) -> tuple[str, ...]:
 def save(door: Door, desk: Desk, way: Way) -> str:
     """Write the test command to the repository's settings file, and return the file's name."""
     repository, value = desk.library.repository, _value(way)
-    setting = setting_named(_SUITES if isinstance(value, tuple) else _KEY)
+    setting = setting_named(TESTS[isinstance(value, tuple)])
     place = file_for(repository, door.environ, setting)
     edit(place, setting, value, repository)
     talk(door, "", f"Saved in {place.name}: {way.shown or _NONE}")

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 
 from asbuilt.errors import AsbuiltError
 from asbuilt.library.repository_discovery import Repository, find_repository, is_detached, merging, tip_of
+from asbuilt.settings import Settings
 
 Merge = Literal["none", "begun", "merged"]
 
@@ -27,9 +28,9 @@ class Unlanded(NamedTuple):
 class Checkout:
     """A checkout, with what was read from it."""
 
-    def __init__(self, root: Path) -> None:
-        """Keep the folder; nothing is read before it is asked for."""
-        self.root = root
+    def __init__(self, root: Path, settings: Settings) -> None:
+        """Keep the folder and the settings that apply there; nothing else is read before it is asked for."""
+        self.root, self.settings = root, settings
         self._merges: dict[Unlanded, Merge] = {}
 
     @cached_property

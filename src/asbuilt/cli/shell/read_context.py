@@ -139,7 +139,7 @@ def survey(door: Door, text: str | None = None) -> tuple[Library, Settings, Look
     if journal is None:
         return library, settings, None
     repo, _ = located(journal, repository, text)
-    checkout = Checkout(repository.root) if repository is not None else None
+    checkout = Checkout(repository.root, settings) if repository is not None else None
     moment = Moment(now_in(wiring.zone(settings)), is_served(journal), journal.home.path, checkout)
     return library, settings, Looking(journal, repo, library, moment)
 

@@ -364,7 +364,7 @@ def failures_of(blobs: Blobs, step: FailedStep) -> tuple[Failure, ...]:
             if evidence.outcome != "PASS"
         )
         return tuple(failure._replace(next_command="") for failure in found) if step.is_advised else found
-    if not step.command and step.output is None:
+    if not step.command and step.output is None and step.exit_code is None:
         # Only the event's text is known: an older journal, or a change that was refused before any command
         # ran.
         return ()

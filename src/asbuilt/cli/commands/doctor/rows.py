@@ -13,10 +13,9 @@ from msgspec import structs
 from asbuilt._version import VERSION
 from asbuilt.cli.commands.doctor.fixes import remedy_for
 from asbuilt.cli.commands.doctor.page import Row, State, Stops, good, judged, note, problem
-from asbuilt.cli.runs.test_command import SET_SETUP
 from asbuilt.cli.ui.messages import as_advice
 from asbuilt.cli.ui.words import counted, listed, size
-from asbuilt.proof.failure import TRY_AGAIN
+from asbuilt.proof.failure import SET_UP, TRY_AGAIN
 
 if TYPE_CHECKING:
     from asbuilt.cli.commands.doctor import facts as fact
@@ -260,7 +259,7 @@ def _tests(tests: fact.SuiteFacts, *, has_commits: bool) -> Row:
             lead=tests.command,
             why="The setup comes before the tests; without it none of them ran. Make it pass from a fresh "
             f"clone, or set another{named}.",
-            next_step=as_advice(SET_SETUP),
+            next_step=as_advice(SET_UP),
         )
     return problem(
         f"{tests.tried.outcome} {where}: {tests.tried.why}",
