@@ -130,7 +130,6 @@ again is no longer scheduled (300d).
 exit 0
 --- stdout
   PLAN          STATE                      PHASES  WAITS FOR               COST
-○ again         not run                    -
 ◇ greet         held [HH:MM]                 2 of 4  you, [AGE]
 --- stderr
 Next: asbuilt run greet --finish

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
 
 import pytest
 
+from asbuilt.events.attempts import TreeKept
 from asbuilt.events.authoring import StageJudged
 from asbuilt.events.options import RunOptions
 from asbuilt.events.plans import DraftSetup, DraftTried
@@ -113,6 +115,29 @@ def test_the_setup_before_the_checks_of_a_draft_is_named_until_they_have_run(qui
     story.append("21:30:00", DraftTried(number=1, rows=""), "tried")
     told = " ".join(shown(quiet, ("status", "exports"), "plain", 80).split())
     assert "asbuilt runs the draft's checks and saves it." in told
+
+
+def test_a_sentence_as_the_id_of_a_phase_is_cut_at_a_word_in_tables_and_its_ref_is_whole(
+    quiet: Night,
+) -> None:
+    first, second = "api-vat-py-has-vat-cents-that-returns-19", "the-report-calls-it"
+    outline = {first: ("api/vat.py has vat(cents)", []), second: ("The report calls it", [first])}
+    story = quiet.plan("vat", "21:20:00", outline)
+    git = ["git", "-C", str(quiet.shop), "-c", "user.name=ann", "-c", "user.email=ann@example.org"]
+    made = [*git, "commit-tree", "-p", "HEAD", "-m", "work", "HEAD^{tree}"]
+    head = subprocess.run(made, check=True, capture_output=True, text=True).stdout
+    ref = f"refs/asbuilt/attempts/{story.made.run}.{first}.1"
+    subprocess.run([*git, "update-ref", ref, head.strip()], check=True)
+    story.begin("21:22:00", first)
+    story.end("21:30:00", first)
+    kept = TreeKept(phase=first, number=1, commit=head.strip(), tree="d" * 40, changed=True)
+    story.append("21:30:01", kept, "kept")
+    assert shown(quiet, ("status", "vat"), "plain", 80).splitlines()[3:5] == [
+        "● api-vat-py… api/vat.py has vat(cents)  checking                   since 22:30",
+        "○ the-report… The report calls it        needs api-vat-py…",
+    ]
+    assert "api-vat-py…: checking" in shown(quiet, ("status",), "plain", 80)
+    assert f"  {ref}\n" in shown(quiet, ("log", "vat", "--attempts"), "plain", 40)
 
 
 def test_the_longest_word_of_the_log_is_followed_by_a_space(quiet: Night) -> None:

@@ -66,7 +66,8 @@ class Canvas(NamedTuple):
         """Return a phase's id, padded to the longest id of `among`, and a space."""
         least, most = _NAME
         longest = max(columns.width(self.safe(name)) for name in (phase, *among))
-        return f"{self.padded(self.safe(phase), min(max(longest, least), most))} "
+        wide = min(max(longest, least), most)
+        return f"{self.padded(columns.shorten_id(self.safe(phase), wide, self.symbols), wide)} "
 
     def fitted(self, row: Row) -> Row:
         """Cut a row at its end to the canvas's width."""

@@ -5,13 +5,15 @@ Rules: only proven work is green, and `fine` needs data that shows it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple, assert_never
 
 from asbuilt.cli.runs.waiting import Kind, Waiting, waits_of
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.ui.clock import ago, at, lasting, parsed
-from asbuilt.cli.ui.columns import cut_middle, pad, shorten, width
+from asbuilt.cli.ui.columns import cut_middle, pad, shorten, shorten_id, width
 from asbuilt.cli.ui.failure import show_failures
 from asbuilt.cli.ui.messages import advise, answer, coloured, headline
 from asbuilt.cli.ui.schedules import over_words, schedule_sentence
@@ -105,6 +107,7 @@ def _last_call(signs: Signs, moment: Moment) -> list[tuple[str, str]]:
 
 
 _COLUMNS: Final = (13, 26, 7, 20, 7)
+_LONGEST_ID: Final = 12
 _NEEDS_YOU: Final = ("person", "claim", "worker")
 
 
@@ -117,7 +120,7 @@ def show_table(screen: Screen, views: list[PlanView], moment: Moment, *, title: 
         screen.answer(f"  {_across(('PLAN', 'STATE', 'PHASES', 'WAITS FOR', 'COST'), pen.symbols)}")
     for view, wait in zip(views, waits_of(views, moment), strict=True):
         mark = coloured(pen, _symbol(pen.symbols, view, wait), needs_you=wait.kind in _NEEDS_YOU)
-        cells = _cells(view, wait, moment.now)
+        cells = _cells(view._replace(phases=_in_table(view.phases, pen.symbols)), wait, moment.now)
         if pen.width >= WIDTH:
             screen.answer(f"{mark} {_across(cells, pen.symbols)}")
             continue
@@ -172,6 +175,15 @@ def is_approved(run: RunView) -> bool:
     return run.run.options.kind == "author" and run.run.state == "done"
 
 
+def _in_table(phases: Iterable[PhaseProgress], symbols: Symbols) -> list[PhaseProgress]:
+    """Return phases with ids that fit into a table."""
+    short = partial(shorten_id, columns=_LONGEST_ID, symbols=symbols)
+    return [
+        phase._replace(id=short(phase.id), needs=tuple(short(need) for need in phase.needs))
+        for phase in phases
+    ]
+
+
 def _symbol(symbols: Symbols, view: PlanView, wait: Waiting) -> str:
     run = view.run
     if run is None:
@@ -201,8 +213,9 @@ def show_plan(door: Door, view: PlanView, wait: Waiting, moment: Moment) -> None
     state = "cut off" if is_cut_off else run.run.state if run else "not run"
     state = "approved, not run" if run and is_approved(run) and not view.done else state
     headline(door, view.slug, f"{state}{_far(view)}")
-    wide = max((width(printable(phase.id)) for phase in view.phases), default=0)
-    for phase in view.phases:
+    phases = _in_table(view.phases, screen.out.symbols)
+    wide = max((width(printable(phase.id)) for phase in phases), default=0)
+    for phase in phases:
         is_accepted = run is not None and run.run.options.plans and phase.state == "done"
         words = "accepted" if is_accepted else doing(phase)
         if is_cut_off and phase.state in IN_WORK:

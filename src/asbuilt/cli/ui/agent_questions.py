@@ -44,16 +44,17 @@ def unclear(name: str, asked: Approval | None, words: str, reason: Doubt) -> Usa
             why="A single letter means one of the options.",
             next_step=f"`asbuilt approve show {name}`",
         )
-    note, showing = as_typed(words), f"`asbuilt approve show {name}`"
-    advice = f"`asbuilt approve no {name} -m {note}`, or `asbuilt approve yes {name} -m {note}`"
-    if asked is not None and asked.kind == "question":
-        advice = showing
-    elif reason == "other":  # a command with an answer could be the opposite of what was meant
-        advice = f"{showing}, or answer with the word yes or no: `asbuilt approve yes {name}`"
+    note = as_typed(words)
+    readings = f"`asbuilt approve no {name} -m {note}`, or `asbuilt approve yes {name} -m {note}`"
+    if reason == "other":  # a command with an answer could be the opposite of what was meant
+        readings = (
+            f"`asbuilt approve show {name}`, or answer with the word yes or no: `asbuilt approve yes {name}`"
+        )
+    is_open = asked is not None and asked.kind == "question"
     return UsageWrong(
         f'"{words}" is no answer to {name}: {DOUBTS[reason]}',
         why="An answer is recorded with your name, so asbuilt does not guess it. Nothing was recorded.",
-        next_step=advice,
+        next_step=f"`asbuilt approve show {name}`" if is_open else readings,
     )
 
 

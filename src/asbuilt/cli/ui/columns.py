@@ -75,6 +75,15 @@ def shorten_sentence(text: str, columns: int, symbols: Symbols) -> str:
     return kept.rpartition(" ")[0].rstrip() + symbols.ellipsis
 
 
+def shorten_id(name: str, columns: int, symbols: Symbols) -> str:
+    """Cut the id of a phase at a hyphen: the id of a phase without a number has the words of its title."""
+    shown = shorten(name, columns, symbols)
+    kept = shown.removesuffix(symbols.ellipsis)
+    if shown == name or name[len(kept)] == "-" or "-" not in kept:
+        return shown
+    return kept.rpartition("-")[0] + symbols.ellipsis
+
+
 def cut_middle(text: str, columns: int, symbols: Symbols) -> str:
     """Cut the middle of a text: the start of a path and its file name stay."""
     if width(text) <= columns:

@@ -215,7 +215,7 @@ def _show(door: Door, kept: Kept, files: int | None, now: datetime) -> None:
         pen.hanging(lead, f"{facts.role}, {ending(kept)} {when}, {changed}", commands=False, under=2)
     )
     if files is not None:
-        door.screen.answer(f"  {pen.dim(cut_middle(kept.ref, pen.width - 2, pen.symbols))}")
+        door.screen.answer(f"  {pen.dim(kept.ref)}")  # whole, also where it is wider: it is copied
 
 
 def _symbol(pen: Pen, kept: Kept) -> str:
