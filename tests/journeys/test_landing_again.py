@@ -92,19 +92,21 @@ def test_an_undo_after_a_conflict_opens_every_phase_that_did_not_land(office: Of
 
 
 def test_phases_that_were_proven_one_by_one_are_undone_with_the_tests_that_they_added(office: Office) -> None:
-    def case(name: str, file: str) -> str:
+    def case(name: str, claim: str) -> str:
         return (
-            f"import unittest\n\n\nclass Case{name}(unittest.TestCase):\n"
-            f"    def test_{name}(self):\n        self.assertTrue(open('{file}').read())\n"
+            f"import os\nimport unittest\n\n\nclass Case{name}(unittest.TestCase):\n"
+            f"    def test_{name}(self):\n        self.assertEqual({claim})\n"
         )
 
-    (office.shop / "test_base.py").write_text(case("base", "plans/greet.md"), encoding="utf-8")
+    base = case("base", "os.path.exists('plans/greet.md'), True")
+    (office.shop / "test_base.py").write_text(base, encoding="utf-8")
     commit(office, "a test")
     office.environ["ASBUILT_CHECKS_TESTS"] = "python3 -W ignore -m unittest -v"
     script = SCRIPT
-    for phase, file in (("1", "greet.py"), ("2a", "part.py")):
+    for phase, file, word in (("1", "greet.py", "hello"), ("2a", "part.py", "goodbye")):
         at = f'phase = "{phase}"\nrole = "implement"\nacts = ['
-        text = case(phase, file).replace("\n", "\\n")
+        claim = f"os.popen('python3 {file}').read().split(), ['{word}']"
+        text = case(phase, claim).replace("\n", "\\n")
         script = script.replace(at, f'{at}{{ write = "test_{phase}.py", text = "{text}" }}, ')
     office.script.write_text(script, encoding="utf-8")
     for phase in ("1", "2a"):
