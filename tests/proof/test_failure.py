@@ -117,6 +117,15 @@ def test_the_last_lines_lead_to_what_helps(
     assert failure_from(found.plain) == found
 
 
+@pytest.mark.parametrize(("module", "following"), [("unitest", SET_TESTS), ("pytest", SET_UP)])
+def test_a_slip_in_the_test_command_leads_to_the_command_and_a_missing_runner_to_the_setup(
+    module: str, following: str
+) -> None:
+    output = f"/usr/bin/python3: No module named {module}\n".encode()
+    found = explained(Failure("baseline", f"python3 -m {module}", exit_code=1), output)
+    assert found.next_command == following
+
+
 def test_every_setting_that_is_advised_can_be_set() -> None:
     advised = {name for row in _REMEDIES for name in re.findall(r"config set ([a-z.]+)", row.next)}
 

@@ -15,6 +15,7 @@ from asbuilt.policy.sandbox.services import NOT_STARTED, TABLE
 from asbuilt.proof.evidence import SETUP, Evidence, last_lines
 from asbuilt.proof.failed_test_lines import failure_lines
 from asbuilt.proof.judgement import is_red
+from asbuilt.proof.projects import known_runners
 
 What = Literal["setup", "baseline", "tests", "check", "agent", "verifier", "sandbox"]
 Tests = Literal["", "red", "uncounted"]
@@ -156,6 +157,7 @@ class _Remedy(NamedTuple):
     """The tests to which alone it applies; empty: any."""
 
 
+_RUNNERS: Final = frozenset(row.name for row in known_runners.TABLE)
 _VARIABLE: Final = r"([A-Z][A-Z0-9_]{2,})"
 _SET: Final = 'asbuilt config set {setting} "<command>"'
 SET_UP: Final = 'asbuilt config set checks.setup "<command>"'
@@ -293,7 +295,10 @@ def _advice(failure: Failure, agent: str, tests: Tests) -> tuple[str, str]:
         env = "setup.env" if failure.what == "setup" else "checks.env"
         fields = {"found": found, "setting": setting, "env": env, "agent": agent}
         is_absent = failure.missing == found and row.next == _SET and failure.what != "check"
-        following = TRY_AGAIN if found and is_absent else row.next.format(**fields).rstrip()
+        # `python -m unitest`: a slip in the command, and nothing to install.
+        is_slip = row.next == SET_UP and f"-m {found}" in failure.command and found not in _RUNNERS
+        wanted = (_SET if is_slip else row.next).format(**fields).rstrip()
+        following = TRY_AGAIN if found and is_absent else wanted
         return row.cause.format(**fields), following
     return "", ""
 

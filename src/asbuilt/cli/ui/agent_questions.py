@@ -15,7 +15,7 @@ from asbuilt.lifecycle.replies import Doubt
 DOUBTS: Final[dict[Doubt, str]] = {
     "empty": "it has no words",
     "condition": "it says yes, and adds a condition",
-    "refusal": "it starts with a refusal, and says more than no",
+    "refusal": 'it starts with a refusal, and says more than no; a reason stands behind a comma: "no, …"',
     "question": "it asks something back",
     "letter": "no option has this letter",
     "other": "it is neither a yes nor a no",
