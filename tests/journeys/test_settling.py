@@ -19,7 +19,10 @@ if TYPE_CHECKING:
 __all__ = ["office", "terminal"]
 
 pytestmark = pytest.mark.crash
-PYTEST = "def test_one(): pass\ndef test_two(): assert 0\n"
+PYTEST = (
+    "import glob, runpy\ndef test_one(): [runpy.run_path(one) for one in glob.glob('*.py')]\n"
+    "def test_two(): assert 0\n"
+)
 NODE = {
     "web/package.json": '{"name": "web", "scripts": {"test": "node --test"}}\n',
     "web/a.test.js": "require('node:test')('adds', () => {})\n",
