@@ -126,8 +126,6 @@ exit 0
 ✓ reach     no logins in your home; a host that is not listed was refused just
             now
 ! tests     no command is set; a run looks for one, and asks
-            Fix:  asbuilt doctor --tests tries what it finds, and saves your
-                  choice.
 ✓ store     SQLite, [FREE] free
 ○ worker    starts with the first run
 Ready, with the scripted agent.

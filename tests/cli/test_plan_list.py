@@ -138,8 +138,8 @@ plans/story.md         0 of 2  1        02 Jan 2026  Moving settings to TOML
 docs/plans/My Plan.md  0 of 2  1        02 Jan 2026  Moving settings to TOML
 docs/plans/story.md    0 of 2  1        02 Jan 2026  Moving settings to TOML
 --- stderr
-! docs/plans/My Plan.md cannot be typed as a name; rename it: a-z, digits and
-  hyphens.
+! docs/plans/My Plan.md cannot be typed as a name; rename it: a-z, digits,
+  hyphens; not a1.
 """)
 
 

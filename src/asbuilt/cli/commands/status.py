@@ -70,8 +70,8 @@ def views_here(looking: Looking) -> list[PlanView]:
 
 
 def _listed(views: list[PlanView]) -> list[PlanView]:
-    """Leave out plans that never ran and whose schedule has ended."""
-    return [view for view in views if view.run or view.schedule or view.claim]
+    """Leave out plans that never ran, whose schedule has ended, and for which no note waits."""
+    return [view for view in views if view.run or view.schedule or view.claim or view.notes]
 
 
 def show_here(door: Door, looking: Looking, views: list[PlanView]) -> None:
