@@ -68,11 +68,11 @@ setup = "npm ci"
 ```
 
 `checks.tests` and `checks.setup` are the same for one suite. Without `setup`, the one that was found for
-the folder is used; `setup = "none"` runs none. The setup that is found for pytest also installs the plugins that
-its settings need (`addopts = "--cov"` needs pytest-cov) and no list of packages names.
+the folder is used; `setup = "none"` runs none. The setup that is found for pytest also installs the plugins
+that its settings need (`addopts = "--cov"` needs pytest-cov) and no list of packages names.
 
-`checks.tests = "none"` says that there are no tests. A suite whose tests cannot be counted stops the run, unless
-`checks.counts = "exit-code"` (or `counts` of the suite) accepts its exit code as a weaker proof.
+`checks.tests = "none"` says that there are no tests. A suite whose tests cannot be counted stops the run,
+unless `checks.counts = "exit-code"` (or `counts` of the suite) accepts its exit code as a weaker proof.
 
 | found | attended | unattended |
 |---|---|---|

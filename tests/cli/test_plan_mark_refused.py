@@ -183,7 +183,9 @@ error: --item does not go with --items
             snapshot("""\
 exit 2
 --- stdout
-{"schema":"asbuilt.error/1","error":"UsageWrong","what":"asbuilt plan mark has no option --json","why":"","next":"`asbuilt plan mark -h` shows examples and options.","next_command":"asbuilt plan mark -h","exit":2}
+{"schema":"asbuilt.error/1","error":"UsageWrong","what":"asbuilt plan mark has no option --json","why":"",\
+"next":"`asbuilt plan mark -h` shows examples and options.",\
+"next_command":"asbuilt plan mark -h","exit":2}
 --- stderr
 error: asbuilt plan mark has no option --json
   Next: asbuilt plan mark -h
