@@ -313,7 +313,7 @@ def test_a_clock_has_a_row_only_when_it_is_wrong(clock: ClockFacts, shown: str) 
         (
             GateFacts(installed=False),
             snapshot("""\
-! gate      not installed; in Claude Code planning is held by its own plan mode
+! gate      not installed; Claude Code has only its own plan mode
             Fix:  asbuilt init --claude
 """),
         ),

@@ -69,7 +69,7 @@ error: "looks good" is no answer to a1: it is neither a yes nor a no
 exit 2
 --- stderr
 error: "don't `land` it" is no answer to a1: it starts with a refusal, and says
-       more than no
+       more than no; a reason stands behind a comma: "no, …"
   Why:  An answer is recorded with your name, so asbuilt does not guess it.
         Nothing was recorded.
   Next: asbuilt approve no a1 -m "why"

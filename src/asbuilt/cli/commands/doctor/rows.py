@@ -194,7 +194,7 @@ def _reach(reach: fact.ReachFacts) -> Row:
 
 def _gate(gate: fact.GateFacts) -> Row:
     if not gate.installed:
-        return note("not installed; in Claude Code planning is held by its own plan mode", next_step=_INIT)
+        return note("not installed; Claude Code has only its own plan mode", next_step=_INIT)
     if not gate.refused:
         return problem(
             f"installed hook let a known-bad call through: {gate.output}",
