@@ -211,5 +211,5 @@ def test_a_long_sentence_breaks_between_words_at_a_terminal_and_nowhere_else() -
     ]
     assert pen._replace(is_live=False).fitted(text) == [text]
     assert pen.fitted("  short") == ["  short"]
-    path = f"Your text is kept: /home/ann/{'x' * 40}.md"
+    path = f"Your text is kept: plans/{'x' * 40}.md"
     assert pen.fitted(path) == [path]

@@ -335,13 +335,18 @@ def is_set(settings: Settings, *keys: str) -> bool:
     return any(settings.chosen[key].origin.layer is not Layer.DEFAULT for key in keys)
 
 
+def lacked_tests(advice: str) -> bool:
+    """Return whether the advice at a run's end is to set the tests that the run lacked."""
+    return advice.strip("`").startswith(TRY_AGAIN)
+
+
 def by_settings(following: Next, slug: str, settings: Settings) -> Next:
     """Return a next command for the settings as they are now.
 
     Tests that a run lacked may be set meanwhile. A wrong setup that a setting names can also be removed. That
     is first where suites are set, because each suite finds its own.
     """
-    if following.advice.strip("`").startswith(TRY_AGAIN) and is_set(settings, *TESTS):
+    if lacked_tests(following.advice) and is_set(settings, *TESTS):
         return Next(f"asbuilt run {slug}", runs_plan=True)
     if following.command != SET_UP or not is_set(settings, _SETUP):
         return following

@@ -18,7 +18,7 @@ from asbuilt.cli.commands.doctor.rows import conclusion, judge, most_urgent
 from asbuilt.cli.commands.status import views_here
 from asbuilt.cli.runs import test_command
 from asbuilt.cli.runs.check_trial import given_here
-from asbuilt.cli.runs.next_step import Next, first_step, has_agent, script_option
+from asbuilt.cli.runs.next_step import Next, first_step, has_agent, lacked_tests, script_option
 from asbuilt.cli.shell.lazy import Lazy, LazyGroup
 from asbuilt.cli.shell.options import Door
 from asbuilt.cli.shell.plan_context import Desk, desk_for
@@ -38,7 +38,6 @@ from asbuilt.proof.test_command_trials import Seen, best
 from asbuilt.settings import load
 
 _BY_HAND: Final = 'asbuilt config set checks.tests "<command>"'
-_TESTS: Final = "asbuilt doctor --tests"
 _AGENTS: Final = "asbuilt doctor agents"
 _BY_EXIT_CODE: Final = "asbuilt config set checks.counts exit-code"
 
@@ -89,7 +88,7 @@ def _after_settling(door: Door, desk: Desk) -> Next:
         return Next("", advice=NAMING)
     _, looking = look(door)
     runs = [view.run for view in views_here(looking) if view.run] if looking is not None else []
-    lacked = [run for run in runs if run.waits_for.next_step.strip("`").startswith(_TESTS)]
+    lacked = [run for run in runs if lacked_tests(run.waits_for.next_step)]
     if lacked:
         return Next(f"asbuilt run {lacked[0].run.options.slug}")
     return _first_step(desk, is_able=has_agent(desk.settings, door.environ))
